@@ -1,0 +1,46 @@
+"""A take: a recorded motion, whatever made it. Scenes, toys and walkers all end up as one."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+# The closed list of event kinds. An event is {time, kind, subject, details}.
+EVENT_KINDS = (
+    "key reached",
+    "contact begins",
+    "contact ends",
+    "joint limit",
+    "strength saturated",
+    "step rejected",
+    "smallest step",
+    "footfall",
+    "fall",
+)
+
+
+@dataclass
+class Take:
+    """What happened, frame by frame, in metres, seconds and unit quaternions (w, x, y, z); z is up."""
+
+    time: Floats  # (F,)
+    names: list[str]  # (N,) bodies
+    position: Floats  # (F, N, 3) of each shape's origin
+    orientation: Floats  # (F, N, 4)
+    shapes: list[dict[str, Any]]  # (N,) as written in a scene, e.g. {"sphere": 0.2}
+    colors: list[str]  # (N,) "#rrggbb"
+    events: list[dict[str, Any]] = field(default_factory=list)
+    channels: dict[str, Floats] = field(default_factory=dict)  # scalar series (F,), e.g. "ball.move.distance"
+    tracks: dict[str, Floats] = field(default_factory=dict)  # points over time (F, 3), e.g. "ball.move.target"
+    paths: dict[str, Floats] = field(default_factory=dict)  # polylines in the world (P, 3), e.g. "ball.move"
+    camera: dict[str, Any] | None = None  # {"from": [..], "to": [..], "fov": 40}, or None: frame the action
+
+    @property
+    def fps(self) -> float:
+        return (len(self.time) - 1) / float(self.time[-1] - self.time[0]) if len(self.time) > 1 else 1.0
+
+    def index(self, name: str) -> int:
+        return self.names.index(name)
