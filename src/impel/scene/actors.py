@@ -32,7 +32,7 @@ class MoveKey(Model):
 
     example: ClassVar[str] = "[0, 0, 1] or {at: [0, 0, 1], in: hand}"
     at: Point = Field(description="Where to pass, in metres; in the world unless `in` names a body.")
-    in_: Name | None = Field(None, alias="in", description="The body that this key moves with.")
+    in_: Name | None = Field(default=None, alias="in", description="The body that this key moves with.")
 
     @model_serializer(mode="wrap")
     def _short(self, handler: SerializerFunctionWrapHandler) -> Any:
@@ -43,9 +43,11 @@ class TurnKey(Model):
     """An orientation to pass through."""
 
     example: ClassVar[str] = "{euler: [0, 0, 90]} or {quaternion: [1, 0, 0, 0]}"
-    euler: Euler | None = Field(None, description="How to be turned: degrees about x, y and z, in Blender's XYZ order.")
-    quaternion: Quaternion | None = Field(None, description="How to be turned, as a quaternion [w, x, y, z].")
-    in_: Name | None = Field(None, alias="in", description="The body that this key turns with.")
+    euler: Euler | None = Field(
+        default=None, description="How to be turned: degrees about x, y and z, in Blender's XYZ order."
+    )
+    quaternion: Quaternion | None = Field(default=None, description="How to be turned, as a quaternion [w, x, y, z].")
+    in_: Name | None = Field(default=None, alias="in", description="The body that this key turns with.")
 
     @property
     def orientation(self) -> tuple[float, float, float, float]:
@@ -63,26 +65,27 @@ class Actuator(Model):
     keys: list[Any] = Field(
         min_length=2, max_length=MOST_KEYS, description="What to pass through, in order; at least two."
     )
-    speed: Positive | None = Field(None, description="How fast to go on a straight stretch; replaces alpha.")
+    speed: Positive | None = Field(default=None, description="How fast to go on a straight stretch; replaces alpha.")
     alpha: Positive | None = Field(
-        None, description="How fast it follows, as the paper's α, instead of speed; 0.1 if neither is given."
+        default=None, description="How fast it follows, as the paper's α, instead of speed; 0.1 if neither is given."
     )
     relaxation: Positive = Field(
-        RELAXATION, description="How long a correction takes, in seconds (the paper's Δt): shorter is snappier."
+        default=RELAXATION, description="How long a correction takes, in seconds (the paper's Δt): shorter is snappier."
     )
     elasticity: Positive = Field(
-        ELASTICITY, description="How it settles (the paper's B): below 0.7 it swings, at 1 it creeps in, above it drags."
+        default=ELASTICITY,
+        description="How it settles (the paper's B): below 0.7 it swings, at 1 it creeps in, above it drags.",
     )
     adaptation: NotNegative = Field(
-        ADAPTATION,
+        default=ADAPTATION,
         description="How fast it learns to resist lasting pushes such as gravity, per second (the paper's γ); 0 never.",
     )
     strength: Strength = Field(
-        "auto",
+        default="auto",
         description="How hard it may push, in N for move and N·m for turn: the less, the more a blow moves it; "
         '"auto" suits its weight, "unlimited" never gives way.',
     )
-    loop: Flag = Field(False, description="true leads from the last key back to the first, round and round.")
+    loop: Flag = Field(default=False, description="true leads from the last key back to the first, round and round.")
 
 
 class Move(Actuator):
@@ -93,11 +96,13 @@ class Move(Actuator):
         min_length=2, max_length=MOST_KEYS, description="The places to pass through, in order, as [x, y, z] in metres."
     )
     base_distance: Positive | None = Field(
-        None,
+        default=None,
         description="How far ahead the target runs, in metres: small keeps close to the path, large cuts corners; "
         "left out, a quarter of the average way between keys.",
     )
-    speed: Positive | None = Field(None, description="How fast to travel on a straight stretch, in m/s; replaces alpha.")
+    speed: Positive | None = Field(
+        default=None, description="How fast to travel on a straight stretch, in m/s; replaces alpha."
+    )
 
 
 class Turn(Actuator):
@@ -108,11 +113,11 @@ class Turn(Actuator):
         min_length=2, max_length=MOST_KEYS, description="The orientations to turn through, in order."
     )
     base_angle: Positive | None = Field(
-        None,
+        default=None,
         description="How far ahead the target turns, in degrees: small follows closely, large smooths; "
         "left out, a quarter of the average turn between keys.",
     )
-    speed: Positive | None = Field(None, description="How fast to turn, in degrees/s; replaces alpha.")
+    speed: Positive | None = Field(default=None, description="How fast to turn, in degrees/s; replaces alpha.")
 
 
 class Goal(Model):
@@ -120,19 +125,21 @@ class Goal(Model):
 
     example: ClassVar[str] = "{at: [1, 0, 1], time: 1.0}"
     time: Positive = Field(description="When to be there, in seconds from the start.")
-    at: Point | None = Field(None, description="Where to be then, in metres.")
-    euler: Euler | None = Field(None, description="How to be turned then: degrees about x, y and z.")
-    quaternion: Quaternion | None = Field(None, description="How to be turned then, as a quaternion [w, x, y, z].")
+    at: Point | None = Field(default=None, description="Where to be then, in metres.")
+    euler: Euler | None = Field(default=None, description="How to be turned then: degrees about x, y and z.")
+    quaternion: Quaternion | None = Field(
+        default=None, description="How to be turned then, as a quaternion [w, x, y, z]."
+    )
 
 
 class Actor(Model):
     """What the body of this name wants."""
 
     example: ClassVar[str] = "{move: {keys: [[0, 0, 1], [2, 0, 1]]}}"
-    move: Move | None = Field(None, description="Places to travel through.")
-    turn: Turn | None = Field(None, description="Orientations to turn through.")
+    move: Move | None = Field(default=None, description="Places to travel through.")
+    turn: Turn | None = Field(default=None, description="Orientations to turn through.")
     goals: list[Goal] | None = Field(
-        None, min_length=1, max_length=MOST_KEYS, description="States to meet exactly on time, instead of keys."
+        default=None, min_length=1, max_length=MOST_KEYS, description="States to meet exactly on time, instead of keys."
     )
 
 

@@ -65,7 +65,7 @@ class Blob(Model):
         default_factory=list, max_length=MOST_BLOB_PARTS, description="Limbs of flesh, each from one end to the other."
     )
     blend: NotNegative = Field(
-        0.05, description="How softly neighbouring parts melt into each other, in metres; 0 leaves creases."
+        default=0.05, description="How softly neighbouring parts melt into each other, in metres; 0 leaves creases."
     )
 
     @model_validator(mode="after")
@@ -79,14 +79,20 @@ class Shape(Model):
     """A form: exactly one of the kinds below."""
 
     example: ClassVar[str] = "{sphere: 0.2} or {box: [1, 1, 0.5]}"
-    sphere: Size | None = Field(None, description="A ball of this radius, in metres.")
-    box: Sides | None = Field(None, description="A box of these full sizes along its own x, y and z, in metres.")
-    capsule: Rod | None = Field(
-        None, description="A rod with round ends along its own z; its length is between the cap centres."
+    sphere: Size | None = Field(default=None, description="A ball of this radius, in metres.")
+    box: Sides | None = Field(
+        default=None, description="A box of these full sizes along its own x, y and z, in metres."
     )
-    cylinder: Rod | None = Field(None, description="A rod with flat ends along its own z axis.")
-    plane: Plane | None = Field(None, description="An endless flat ground facing its own z axis; write plane: {}.")
-    blob: Blob | None = Field(None, description="Flesh around a skeleton of points and segments, melted together.")
+    capsule: Rod | None = Field(
+        default=None, description="A rod with round ends along its own z; its length is between the cap centres."
+    )
+    cylinder: Rod | None = Field(default=None, description="A rod with flat ends along its own z axis.")
+    plane: Plane | None = Field(
+        default=None, description="An endless flat ground facing its own z axis; write plane: {}."
+    )
+    blob: Blob | None = Field(
+        default=None, description="Flesh around a skeleton of points and segments, melted together."
+    )
 
     @model_validator(mode="after")
     def _exactly_one(self) -> Self:
@@ -116,7 +122,7 @@ class Shape(Model):
         if self.cylinder is not None:
             return min(self.cylinder.radius, self.cylinder.length / 2)
         if self.blob is not None:
-            return min(part.radius for part in (*self.blob.points, *self.blob.segments))
+            return min([point.radius for point in self.blob.points] + [limb.radius for limb in self.blob.segments])
         return float("inf")
 
 
@@ -128,12 +134,12 @@ class Placed(Model):
 
     example: ClassVar[str] = "{shape: {sphere: 1}, at: [0, 0, 1]}"
     shape: Shape = Field(description="Its form: one of sphere, box, capsule, cylinder, plane or blob.")
-    at: Point = Field((0.0, 0.0, 0.0), description="Where it is at the start: its middle, in metres, z is up.")
+    at: Point = Field(default=(0.0, 0.0, 0.0), description="Where it is at the start: its middle, in metres, z is up.")
     euler: Euler | None = Field(
-        None, description="How it is turned at the start: degrees about x, y and z, in Blender's XYZ order."
+        default=None, description="How it is turned at the start: degrees about x, y and z, in Blender's XYZ order."
     )
     quaternion: Quaternion | None = Field(
-        None, description="How it is turned at the start, as a quaternion [w, x, y, z] instead of euler."
+        default=None, description="How it is turned at the start, as a quaternion [w, x, y, z] instead of euler."
     )
 
     @property
@@ -147,17 +153,17 @@ class Coating(Model):
 
     example: ClassVar[str] = "{stiffness: 2.0e5, thickness: 0.05, damping: 0.5, friction: 0.6}"
     stiffness: Positive = Field(
-        1e7, description="How hard it is to press in, in newtons per cubic metre: 1e5 is foam, 1e7 is wood."
+        default=1e7, description="How hard it is to press in, in newtons per cubic metre: 1e5 is foam, 1e7 is wood."
     )
     thickness: Size | None = Field(
-        None,
+        default=None,
         description="How deep it can be pressed before it gets much harder, in metres; "
         "left out, a fifth of the way to the body's middle and at most 0.02.",
     )
     damping: NotNegative = Field(
-        0.5, description="How much a bounce loses, in s/m: 0 bounces for ever, 0.5 keeps half, 1 keeps a third."
+        default=0.5, description="How much a bounce loses, in s/m: 0 bounces for ever, 0.5 keeps half, 1 keeps a third."
     )
-    friction: NotNegative = Field(0.6, description="How well it grips: 0 is ice, 0.6 wood, 1 rubber.")
+    friction: NotNegative = Field(default=0.6, description="How well it grips: 0 is ice, 0.6 wood, 1 rubber.")
 
 
 class FollowKey(Model):
@@ -165,12 +171,12 @@ class FollowKey(Model):
 
     example: ClassVar[str] = "{time: 1.5, at: [0, 0, 1]}"
     time: NotNegative = Field(description="When, in seconds from the start.")
-    at: Point | None = Field(None, description="Where it is then, in metres; left out, where it was before.")
+    at: Point | None = Field(default=None, description="Where it is then, in metres; left out, where it was before.")
     euler: Euler | None = Field(
-        None, description="How it is turned then, in degrees about x, y and z; left out, as it was before."
+        default=None, description="How it is turned then, in degrees about x, y and z; left out, as it was before."
     )
     quaternion: Quaternion | None = Field(
-        None, description="How it is turned then, as a quaternion [w, x, y, z] instead of euler."
+        default=None, description="How it is turned then, as a quaternion [w, x, y, z] instead of euler."
     )
 
 
@@ -178,21 +184,26 @@ class Body(Placed):
     """A solid of the scene: free to move, fixed, or key-framed by `follows`."""
 
     example: ClassVar[str] = "{shape: {sphere: 0.2}, mass: 1, at: [0, 0, 1]}"
-    mass: Positive | None = Field(None, description="How heavy it is, in kilograms.")
+    mass: Positive | None = Field(default=None, description="How heavy it is, in kilograms.")
     density: Positive | None = Field(
-        None, description="How heavy its stuff is, in kg/m³, instead of mass; with neither it is water, 1000."
+        default=None, description="How heavy its stuff is, in kg/m³, instead of mass; with neither it is water, 1000."
     )
-    velocity: Point = Field((0.0, 0.0, 0.0), description="How fast it already moves at the start, in m/s.")
-    spin: Point = Field((0.0, 0.0, 0.0), description="How fast it already turns at the start, in degrees/s about x, y, z.")
-    fixed: Flag = Field(False, description="true nails it to the world: it never moves, whatever hits it.")
+    velocity: Point = Field(default=(0.0, 0.0, 0.0), description="How fast it already moves at the start, in m/s.")
+    spin: Point = Field(
+        default=(0.0, 0.0, 0.0), description="How fast it already turns at the start, in degrees/s about x, y, z."
+    )
+    fixed: Flag = Field(default=False, description="true nails it to the world: it never moves, whatever hits it.")
     follows: list[FollowKey] | None = Field(
-        None, description="Makes it move exactly as told by keys with times, pushing others and never giving way."
+        default=None,
+        description="Makes it move exactly as told by keys with times, pushing others and never giving way.",
     )
-    collides: Flag = Field(True, description="false lets everything pass through it.")
+    collides: Flag = Field(default=True, description="false lets everything pass through it.")
     coating: Coating = Field(
-        default_factory=lambda: Coating(), description="How it feels to the touch: hard or soft, bouncy, slippery."
+        default_factory=Coating, description="How it feels to the touch: hard or soft, bouncy, slippery."
     )
-    color: Color | None = Field(None, description='Its color in pictures, like "#e4572e"; left out, impel picks one.')
+    color: Color | None = Field(
+        default=None, description='Its color in pictures, like "#e4572e"; left out, impel picks one.'
+    )
 
     @property
     def moves_freely(self) -> bool:

@@ -1,10 +1,12 @@
 """What follows from a scene without being written in it: the numbers behind the defaults, in SI units and radians."""
 
 import math
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 from impel.scene.actors import ALPHA, Move, Turn
-from impel.scene.bodies import Body, Coating
+from impel.scene.bodies import Body, Coating, Shape
+from impel.scene.scene import World
 from impel.scene.values import orientation
 
 # A quarter of the way between keys rounds corners visibly and still passes near every key.
@@ -13,6 +15,9 @@ HOLDING_DISTANCE = 0.1  # metres: the base distance of an actor whose keys are a
 HOLDING_ANGLE = math.radians(10)
 THICKNESS_SHARE = 0.2  # of the way to the body's middle
 THICKEST = 0.02  # metres
+
+
+WATER = 1000.0  # kg/m³, for bodies with neither mass nor density
 
 
 class Drive(NamedTuple):
@@ -56,7 +61,7 @@ def drive(wish: Move | Turn) -> Drive:
 
 
 def base_of(wish: Move | Turn) -> float | None:
-    """The base distance (metres) or angle (radians), given or from the keys; None when no two neighbours share a frame."""
+    """The base distance (metres) or angle (radians), given or from the keys; None if no neighbours share a frame."""
     if isinstance(wish, Move):
         if wish.base_distance is not None:
             return wish.base_distance
@@ -65,7 +70,7 @@ def base_of(wish: Move | Turn) -> float | None:
     else:
         if wish.base_angle is not None:
             return math.radians(wish.base_angle)
-        ways = [_angle(a.orientation, b.orientation) for a, b in _neighbours(wish)]
+        ways = [angle_between(a.orientation, b.orientation) for a, b in _neighbours(wish)]
         holding = HOLDING_ANGLE
     if not ways:
         return None
@@ -73,16 +78,43 @@ def base_of(wish: Move | Turn) -> float | None:
     return BASE_SHARE * mean if mean > 1e-6 else holding
 
 
-def _neighbours(wish: Move | Turn) -> list:
-    keys = wish.keys + wish.keys[:1] if wish.loop else wish.keys
-    return [(a, b) for a, b in zip(keys, keys[1:]) if a.in_ == b.in_]
+def _neighbours(wish: Move | Turn) -> list[tuple[Any, Any]]:
+    keys = [*wish.keys, *(wish.keys[:1] if wish.loop else [])]
+    return [(a, b) for a, b in pairwise(keys) if a.in_ == b.in_]
 
 
-def _angle(p: tuple[float, ...], q: tuple[float, ...]) -> float:
+def angle_between(p: tuple[float, ...], q: tuple[float, ...]) -> float:
     """How far apart two orientations are, in [0, π]."""
     cosine = abs(sum(a * b for a, b in zip(p, q)))
     sine = math.dist(p, q) * math.hypot(*(a + b for a, b in zip(p, q))) / 2
     return 2 * math.atan2(sine, cosine)
+
+
+def sag(numbers: Drive, world: World) -> float:
+    """How far gravity pulls an uncorrected body below its target, in metres."""
+    return math.hypot(*world.gravity) * numbers.relaxation**2 / (2 * numbers.alpha)
+
+
+def weight(body: Body, world: World) -> float | None:
+    """The body's weight in newtons; None where it needs an integral over its form."""
+    if body.mass is not None:
+        return body.mass * math.hypot(*world.gravity)
+    volume = _volume(body.shape)
+    density = WATER if body.density is None else body.density
+    return None if volume is None else density * volume * math.hypot(*world.gravity)
+
+
+def _volume(shape: Shape) -> float | None:
+    if shape.sphere is not None:
+        return 4 / 3 * math.pi * shape.sphere**3
+    if shape.box is not None:
+        return math.prod(shape.box)
+    if shape.cylinder is not None:
+        return math.pi * shape.cylinder.radius**2 * shape.cylinder.length
+    if shape.capsule is not None:
+        r, length = shape.capsule.radius, shape.capsule.length
+        return math.pi * r**2 * (length + 4 / 3 * r)
+    return None
 
 
 def coating(body: Body) -> Coating:

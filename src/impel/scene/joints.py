@@ -57,38 +57,59 @@ class Joint(Model):
     """Ties the first body to the second: exactly one of the kinds, with that kind's fields."""
 
     example: ClassVar[str] = "{hinge: [upper, lower], at: [0, 0, 1], axis: [0, 1, 0]}"
-    ball: Pair | None = Field(None, description="Two bodies share a point and turn about it freely, like a shoulder.")
-    hinge: Pair | None = Field(None, description="Two bodies share a point and turn about one axis, like a door.")
-    weld: Pair | None = Field(None, description="Two bodies are glued together as they are placed.")
-    on_segment: Pair | None = Field(None, description="A point of the first slides on a straight rail of the second.")
-    on_curve: Pair | None = Field(None, description="A point of the first slides on a curved wire of the second.")
-    on_surface: Pair | None = Field(None, description="A point of the first slides over a surface of the second.")
-    in_sphere: Pair | None = Field(None, description="A point of the first stays within a ball around a point of the second.")
+    ball: Pair | None = Field(
+        default=None, description="Two bodies share a point and turn about it freely, like a shoulder."
+    )
+    hinge: Pair | None = Field(
+        default=None, description="Two bodies share a point and turn about one axis, like a door."
+    )
+    weld: Pair | None = Field(default=None, description="Two bodies are glued together as they are placed.")
+    on_segment: Pair | None = Field(
+        default=None, description="A point of the first slides on a straight rail of the second."
+    )
+    on_curve: Pair | None = Field(
+        default=None, description="A point of the first slides on a curved wire of the second."
+    )
+    on_surface: Pair | None = Field(
+        default=None, description="A point of the first slides over a surface of the second."
+    )
+    in_sphere: Pair | None = Field(
+        default=None, description="A point of the first stays within a ball around a point of the second."
+    )
     at: Point | None = Field(
-        None, description="Where the joint holds the first body, in the world at the start; for a weld, the second's middle."
+        default=None,
+        description="Where the joint holds the first body, in the world at the start; for a weld, the second's middle.",
     )
     at_b: Point | None = Field(
-        None,
+        default=None,
         description="Where the joint holds the second body, if it starts apart from `at`: "
         "the bodies are brought together before the start.",
     )
-    axis: Direction | None = Field(None, description="The direction a hinge turns about, in the world at the start.")
-    limits: Range | None = Field(
-        None, description="How far a hinge may turn, [lowest, highest] in degrees; 0 is how the bodies are placed."
+    axis: Direction | None = Field(
+        default=None, description="The direction a hinge turns about, in the world at the start."
     )
-    segment: Ends | None = Field(None, description="The two ends of the rail, in the world at the start.")
+    limits: Range | None = Field(
+        default=None,
+        description="How far a hinge may turn, [lowest, highest] in degrees; 0 is how the bodies are placed.",
+    )
+    segment: Ends | None = Field(default=None, description="The two ends of the rail, in the world at the start.")
     curve: list[Point] | None = Field(
-        None, min_length=2, max_length=MOST_CURVE_POINTS,
+        default=None,
+        min_length=2,
+        max_length=MOST_CURVE_POINTS,
         description="Points that the wire runs through, in the world at the start.",
     )
-    loop: Flag = Field(False, description="true closes the wire into a ring.")
+    loop: Flag = Field(default=False, description="true closes the wire into a ring.")
     surface: Placed | None = Field(
-        None, description="The surface to stay on, placed in the world at the start; left out, the second body's own."
+        default=None,
+        description="The surface to stay on, placed in the world at the start; left out, the second body's own.",
     )
     center: Point | None = Field(
-        None, description="The middle of the ball to stay in, in the world at the start; left out, `at`."
+        default=None, description="The middle of the ball to stay in, in the world at the start; left out, `at`."
     )
-    radius: Size | None = Field(None, description="How far from the middle of the ball the point may go, in metres.")
+    radius: Size | None = Field(
+        default=None, description="How far from the middle of the ball the point may go, in metres."
+    )
 
     @model_validator(mode="after")
     def _one_kind_and_its_fields(self) -> Self:

@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from impel.files import Problem, empty_fields, read_document, say
+from impel.complaints import empty_fields, say
+from impel.files import Problem, read_document
+from impel.scene.checks import problems
 from impel.scene.scene import SUBJECT, Scene, World
 
 
@@ -14,8 +16,6 @@ def load_scene(path: str | Path) -> Scene:
 
 def parse_scene(document: Any, source: str = SUBJECT) -> Scene:
     """Make a scene of plain data as read from a file called `source`; raise `Problem` with one line per mistake."""
-    from impel.scene.checks import problems
-
     if not isinstance(document, dict):
         raise Problem(f"{source}: must be a scene like {Scene.example}, got {say(document)}")
     lines = empty_fields(document)

@@ -5,15 +5,14 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, ValidationError
 
-from impel.files import Problem, plain_lines, write_document
+from impel.complaints import plain_lines
+from impel.files import Problem, write_document
 from impel.scene.actors import Actor, Appointment
 from impel.scene.bodies import SHAPES, Body
 from impel.scene.joints import Joint
 from impel.scene.values import Model, Name, NotNegative, Point, Positive, Step
 
 SUBJECT = "scene"  # what error lines begin with as long as there is no file
-FORMAT = 1  # the version of the file format
-
 # Told apart by colour-blind eyes as well (after Okabe and Ito), softened for a light background.
 PALETTE = ("#e4572e", "#2e86ab", "#f2b134", "#4c9f70", "#7b5ea7", "#d96c9f", "#3fb8af", "#8a6f4e", "#5b6c8f", "#b5c334")
 
@@ -22,18 +21,21 @@ class World(Model):
     """The stage itself: gravity, air, and how long the take is."""
 
     example: ClassVar[str] = "{gravity: [0, 0, -9.81], seconds: 8, fps: 60}"
-    gravity: Point = Field((0.0, 0.0, -9.81), description="The pull on everything, in m/s²; [0, 0, 0] is outer space.")
-    seconds: Positive = Field(5.0, description="How long the take lasts, in seconds.")
-    fps: Positive = Field(60.0, description="How many frames a second are recorded.")
+    gravity: Point = Field(
+        default=(0.0, 0.0, -9.81), description="The pull on everything, in m/s²; [0, 0, 0] is outer space."
+    )
+    seconds: Positive = Field(default=5.0, description="How long the take lasts, in seconds.")
+    fps: Positive = Field(default=60.0, description="How many frames a second are recorded.")
     drag: NotNegative = Field(
-        0.0, description="How fast free motion dies out in the air, per second: 0.1 loses a tenth each second."
+        default=0.0, description="How fast free motion dies out in the air, per second: 0.1 loses a tenth each second."
     )
     step: Step = Field(
-        "adaptive",
+        default="adaptive",
         description='The time step in seconds, or "adaptive", which takes care of hits by itself.',
     )
     joints: Literal["rattle", "displacement", "paper"] = Field(
-        "rattle", description="How joints are held: rattle is exact; displacement and paper are there to compare."
+        default="rattle",
+        description="How joints are held: rattle is exact; displacement and paper are there to compare.",
     )
 
 
@@ -44,15 +46,15 @@ class Camera(Model):
     from_: Point = Field(alias="from", description="Where the camera stands, in metres.")
     to: Point = Field(description="What the camera looks at, in metres.")
     fov: float = Field(
-        40.0, strict=True, ge=1, le=170, description="How wide the camera sees, top to bottom, in degrees."
+        default=40.0, strict=True, ge=1, le=170, description="How wide the camera sees, top to bottom, in degrees."
     )
 
 
 class Scene(Model):
-    """Everything the animator wrote. Build it in Python with `body`, `joint` and `appointment`, or load it from a file."""
+    """Everything the animator wrote: loaded from a file, or built with `body`, `joint` and `appointment`."""
 
     example: ClassVar[str] = "{world: {...}, bodies: {...}, actors: {...}}"
-    impel: Literal[1] = Field(FORMAT, description="The version of this file format, 1.")
+    impel: Literal[1] = Field(default=1, description="The version of this file format, 1.")
     world: World = Field(default_factory=World, description="Gravity, air, and how long the take is.")
     bodies: dict[Name, Body] = Field(default_factory=dict, description="The solids of the scene, by name.")
     joints: dict[Name, Joint] = Field(default_factory=dict, description="What ties bodies together, by name.")
@@ -60,7 +62,9 @@ class Scene(Model):
     appointments: dict[Name, Appointment] = Field(
         default_factory=dict, description="Moments of several actors that must happen together, by name."
     )
-    camera: Camera | None = Field(None, description="Where pictures are taken from; left out, it frames the action.")
+    camera: Camera | None = Field(
+        default=None, description="Where pictures are taken from; left out, it frames the action."
+    )
 
     def __init__(self, /, **fields: Any) -> None:
         """Accepts the world's fields directly, so that `Scene(seconds=8)` is enough to begin with."""
@@ -74,7 +78,7 @@ class Scene(Model):
             raise Problem(*(f"{SUBJECT}: {line}" for line in plain_lines(error, Scene))) from None
 
     def body(self, name: str, **fields: Any) -> "Handle":
-        """Add a body: `scene.body("ball", sphere=0.2, mass=1, at=[0, 0, 1])`; give the result wishes with `.move(...)`."""
+        """Add a body: `scene.body("ball", sphere=0.2, mass=1, at=[0, 0, 1])`; then `.move(...)` it."""
         shape = {kind: fields.pop(kind) for kind in SHAPES if kind in fields}
         if shape:
             fields["shape"] = shape
@@ -103,7 +107,7 @@ class Scene(Model):
         """Plain data as in a scene file, with only what differs from the defaults; reading it gives an equal scene."""
         document = self.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_defaults=True)
         world = self.world.model_dump(mode="json")
-        return _tidy({"impel": FORMAT, "world": world, **{k: v for k, v in document.items() if k != "world"}})
+        return _tidy({"impel": self.impel, "world": world, **{k: v for k, v in document.items() if k != "world"}})
 
     def save(self, path: str | Path) -> None:
         """Write the scene as YAML, or as JSON if the name ends so."""
