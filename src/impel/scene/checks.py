@@ -45,11 +45,11 @@ def _size(scene: Scene) -> Iterator[str]:
         yield f"bodies: must have at most {MOST_BODIES} entries, got {count}"
     if len(scene.joints) > MOST_JOINTS:
         yield f"joints: must have at most {MOST_JOINTS} entries, got {len(scene.joints)}"
-    frames = world.seconds * world.fps
+    frames, got = world.seconds * world.fps, f"at {world.fps:g} fps, got {world.seconds:g}"
     if frames < 1:
-        yield f"world.seconds: must be at least {1 / world.fps:g}, one frame at {world.fps:g} fps, got {world.seconds:g}"
+        yield f"world.seconds: must be at least one frame, {1 / world.fps:g} {got}"
     elif frames > MOST_FRAMES:
-        yield f"world.seconds: must be at most {MOST_FRAMES / world.fps:g} at {world.fps:g} fps, got {world.seconds:g}"
+        yield f"world.seconds: must be at most {MOST_FRAMES / world.fps:g} {got}"
     elif frames * count > MOST_POSES:
         yield (
             f"world.seconds: {frames:.0f} frames of {count} bodies are too much to keep; "

@@ -19,7 +19,7 @@ WORLD = "world"  # stands in joints for the world itself, so no body may be call
 class Model(BaseModel):
     """Plain data: unknown fields are refused, assignments are checked."""
 
-    model_config = ConfigDict(extra="forbid", validate_assignment=True, populate_by_name=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", validate_assignment=True, allow_inf_nan=False)
     example: ClassVar[str] = "{...}"  # how it is written, for error messages
 
 
