@@ -4,13 +4,11 @@
 """
 
 import math
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from impel.control.targets import advance_target
-from impel.kernel import kernel
+from impel.kernel import kernel, struct
 from impel.motion.paths import Paths
 from impel.motion.rotations import (
     add,
@@ -33,7 +31,8 @@ Integers = NDArray[np.int64]
 RESIDUAL = 0.3  # of the pull at base distance: what the correction may add beyond the weight (measured: no wind-up)
 
 
-class Actuators(NamedTuple):
+@struct
+class Actuators:
     """A actuators; actuator a follows path a with a force, or with a torque if its path turns."""
 
     body: Integers  # (A,)

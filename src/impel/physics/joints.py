@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.files import Problem
+from impel.kernel import struct
 from impel.motion.rotations import conjugate, multiply, rotate
 from impel.physics.bodies import Bodies
 from impel.physics.curve import make_spline
@@ -49,7 +50,8 @@ class JointSpec(NamedTuple):
     name: str = "joint"  # for messages
 
 
-class Joints(NamedTuple):
+@struct
+class Joints:
     """J joints with R rows, over N bodies in I islands (groups that share no body that can move)."""
 
     kind: Integers  # (J,)
