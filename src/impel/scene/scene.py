@@ -13,8 +13,6 @@ from impel.scene.joints import Joint
 from impel.scene.values import Model, Name, NotNegative, Point, Positive, Step
 
 SUBJECT = "scene"  # what error lines begin with as long as there is no file
-# Told apart by colour-blind eyes as well (after Okabe and Ito), softened for a light background.
-PALETTE = ("#e4572e", "#2e86ab", "#f2b134", "#4c9f70", "#7b5ea7", "#d96c9f", "#3fb8af", "#8a6f4e", "#5b6c8f", "#b5c334")
 
 
 class World(Model):
@@ -98,10 +96,6 @@ class Scene(Model):
         if name not in self.bodies:
             raise Problem(f"scene: bodies.{name}: there is no such body")
         return Handle(self, name)
-
-    def colors(self) -> list[str]:
-        """The color of every body in order: its own, or one from the palette."""
-        return [body.color or PALETTE[i % len(PALETTE)] for i, body in enumerate(self.bodies.values())]
 
     def to_document(self) -> dict[str, Any]:
         """Plain data as in a scene file, with only what differs from the defaults; reading it gives an equal scene."""
