@@ -19,6 +19,7 @@ from impel.scene.values import (
 )
 
 MOST_BLOB_PARTS = 100
+MOST_FOLLOW_KEYS = 100_000
 
 
 class Rod(Model):
@@ -195,6 +196,8 @@ class Body(Placed):
     fixed: Flag = Field(default=False, description="true nails it to the world: it never moves, whatever hits it.")
     follows: list[FollowKey] | None = Field(
         default=None,
+        min_length=1,
+        max_length=MOST_FOLLOW_KEYS,
         description="Makes it move exactly as told by keys with times, pushing others and never giving way.",
     )
     collides: Flag = Field(default=True, description="false lets everything pass through it.")

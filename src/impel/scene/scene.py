@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, ValidationError
 
-from impel.complaints import plain_lines
+from impel.complaints import name_like, plain_lines
 from impel.files import Problem, write_document
 from impel.scene.actors import Actor, Appointment
 from impel.scene.bodies import SHAPES, Body
@@ -94,7 +94,7 @@ class Scene(Model):
     def __getitem__(self, name: str) -> "Handle":
         """The body of that name, to give it wishes: `scene["ball"].move(...)`."""
         if name not in self.bodies:
-            raise Problem(f"scene: bodies.{name}: there is no such body")
+            raise Problem(f"{SUBJECT}: bodies.{name}: {name_like(name, self.bodies, 'body')}")
         return Handle(self, name)
 
     def to_document(self) -> dict[str, Any]:
@@ -110,7 +110,7 @@ class Scene(Model):
     def _add(self, group: str, name: str, fields: dict[str, Any]) -> Any:
         members = getattr(self, group)
         if name in members:
-            raise Problem(f"scene: {group}.{name}: is there already")
+            raise Problem(f"{SUBJECT}: {group}.{name}: is there already")
         return self._put(group, name, fields)
 
     def _put(self, group: str, name: str, fields: dict[str, Any]) -> Any:
