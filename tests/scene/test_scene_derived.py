@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from impel.scene import Scene, parse_scene
-from impel.scene.derived import angle_between, base_of, coating, drive, followed, sag, weight
+from impel.scene.derived import angle_between, base_of, drive, followed, sag, weight
 
 SQUARE = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]
 
@@ -100,21 +100,6 @@ def test_sag_and_weight():
         scene.body(name, **fields)
         assert weight(scene.bodies[name], scene.world) == pytest.approx(5 * mass)
     assert sag(drive(move(alpha=0.2, relaxation=0.1)), scene.world) == pytest.approx(5 * 0.01 / 0.4)
-
-
-def test_an_unwritten_thickness_suits_the_body():
-    scene = Scene()
-    for name, shape, thickness in (
-        ("pea", {"sphere": 0.01}, 0.002),
-        ("ball", {"sphere": 1}, 0.02),
-        ("card", {"box": [1, 1, 0.001]}, 0.0001),
-        ("ground", {"plane": {}, "fixed": True}, 0.02),
-        ("coin", {"cylinder": {"radius": 0.01, "length": 0.002}}, 0.0002),
-    ):
-        scene.body(name, **shape)
-        assert coating(scene.bodies[name]).thickness == pytest.approx(thickness)
-    scene.body("soft", sphere=1, coating={"thickness": 0.5, "stiffness": 1e4})
-    assert coating(scene.bodies["soft"]) == scene.bodies["soft"].coating
 
 
 def test_what_a_follow_key_leaves_out_stays_as_it_was():

@@ -154,7 +154,7 @@ def gallery(
     from impel.gallery import run
 
     with progress("Gallery") as report:
-        verdicts = run(names or [], output, progress=lambda name, done, total: report(done / total))
+        verdicts = run(names or [], output, progress=lambda name, done, total: report(done, total))
     for verdict in verdicts:
         print(f"{verdict.claim}: {verdict.verdict}: {verdict.measured}")
     print(f"wrote {output / 'index.html'}")

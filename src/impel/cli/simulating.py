@@ -29,7 +29,7 @@ def simulate_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False
 
     started = time.perf_counter()
     with progress(f"Simulating {path.name}") as report:
-        take = simulate(scene, progress=report)
+        take = simulate(scene, progress=report, source=str(path))
     spent = time.perf_counter() - started
     print(
         f"{path.name}: {scene.world.seconds:g} s of motion in {spent:.1f} s, "
@@ -41,14 +41,14 @@ def simulate_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False
 
 
 @contextmanager
-def progress(title: str) -> Iterator[Callable[[float], None]]:
-    """A bar on the terminal that is told the share of the work done, from 0 to 1; silent when nobody watches."""
+def progress(title: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on the terminal that is told how much is done, and how much there is to do; silent when nobody watches."""
     if not sys.stderr.isatty():
-        yield lambda share: None
+        yield lambda done, total: None
         return
     from rich.console import Console
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=1.0)
-        yield lambda share: bar.update(task, completed=share)
+        task = bar.add_task(title, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

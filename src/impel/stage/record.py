@@ -13,7 +13,7 @@ from impel.motion.rotations import get3, get4, norm
 from impel.physics.bodies import kinetic_energy
 from impel.scene import Scene
 from impel.stage.performance import Performance
-from impel.takes import Take
+from impel.takes import PALETTE, Take
 
 Floats = NDArray[np.float64]
 
@@ -66,7 +66,7 @@ class Recorder:
             position=self.position,
             orientation=self.orientation,
             shapes=[body.shape.to_document() for body in self.scene.bodies.values()],
-            colors=self.scene.colors(),
+            colors=[body.color or PALETTE[i % len(PALETTE)] for i, body in enumerate(self.scene.bodies.values())],
             events=self.performance.told,
             channels=channels,
             tracks=tracks,
