@@ -143,6 +143,11 @@ MALFORMED = [
         "joints.j.curve: must have at least 2",
     ),
     (TWO + "joints: {j: {in_sphere: [a, b], at: [0, 0, 0], radius: -1}}", "joints.j.radius: must be greater than 0"),
+    (
+        "bodies: {a: {shape: {sphere: 1}}, b: {shape: {blob: {points: [{at: [0, 0, 0], radius: 1}]}}}}\n"
+        "joints: {j: {on_surface: [a, b], at: [0, 0, 1]}}",
+        "joints.j.surface: a point cannot slide over a blob",
+    ),
     # actors
     (BALL + f"actors: {{bal: {{{KEYS}}}}}", "actors.bal: there is no body called 'bal'; did you mean ball?"),
     (BALL + "actors: {ball: {}}", "actors.ball: wants nothing; give it move, turn or goals"),

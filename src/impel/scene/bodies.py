@@ -165,7 +165,8 @@ class Coating(Model):
     )
     damping: NotNegative | None = Field(
         default=None,
-        description="How much a bounce loses, in s/m: 0 loses nothing, 0.5 halves the speed of a 0.3 m fall; left out, 0.5.",
+        description="How much a bounce loses, in s/m: 0 loses nothing, 0.5 halves the speed of a 0.3 m fall; "
+        "left out, 0.5.",
     )
     friction: NotNegative | None = Field(
         default=None, description="How well it grips: 0 is ice, 0.6 wood on wood, 1 rubber; left out, 0.6."
