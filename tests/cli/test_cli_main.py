@@ -87,18 +87,7 @@ def test_schema_is_json():
     assert json.loads(program("schema").stdout)["title"] == "impel scene"
 
 
-@pytest.fixture
-def run(monkeypatch, capsys):
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["impel", *arguments])
-        with pytest.raises(SystemExit) as left:
-            main()
-        return left.value.code or 0, *capsys.readouterr()
-
-    return run
-
-
-def test_groups_of_commands_are_loaded_when_called(run, monkeypatch):
+def test_groups_of_commands_are_loaded_when_called(impel, monkeypatch):
     group = typer.Typer()
 
     @group.callback()
@@ -110,9 +99,9 @@ def test_groups_of_commands_are_loaded_when_called(run, monkeypatch):
         print("luxo")
 
     monkeypatch.setitem(sys.modules, "impel.cli.toy", types.SimpleNamespace(toy=group))
-    assert run("toy", "list") == (0, "luxo\n", "")
-    assert "Usage: impel toy" in run("toy", "--help")[1]
-    assert run("toy", "lst")[0] == 2
+    assert impel("toy", "list") == (0, "luxo\n", "")
+    assert "Usage: impel toy" in impel("toy", "--help")[1]
+    assert impel("toy", "lst")[0] == 2
 
 
 def broken(error):
@@ -122,9 +111,9 @@ def broken(error):
     return types.SimpleNamespace(warmup=raises)
 
 
-def test_faults_of_our_own_show_one_line_unless_asked(run, monkeypatch):
+def test_faults_of_our_own_show_one_line_unless_asked(impel, monkeypatch):
     monkeypatch.setitem(sys.modules, "impel.stage", broken(TypeError("bad\ntype")))
-    code, out, err = run("warmup")
+    code, out, err = impel("warmup")
     assert (code, out) == (1, "")
     assert err == "impel: stopped by a fault of its own: TypeError: bad type (IMPEL_DEBUG=1 shows where)\n"
     monkeypatch.setenv("IMPEL_DEBUG", "1")
@@ -133,9 +122,9 @@ def test_faults_of_our_own_show_one_line_unless_asked(run, monkeypatch):
         main()
 
 
-def test_no_memory_is_said_plainly(run, monkeypatch):
+def test_no_memory_is_said_plainly(impel, monkeypatch):
     monkeypatch.setitem(sys.modules, "impel.stage", broken(MemoryError()))
-    assert run("warmup") == (1, "", "impel: there is not enough memory for this\n")
+    assert impel("warmup") == (1, "", "impel: there is not enough memory for this\n")
 
 
 def test_ctrl_c_leaves_quietly_with_130(tmp_path):

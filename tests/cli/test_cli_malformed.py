@@ -11,7 +11,6 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from impel.cli import main
 from impel.files import format_document, parse_document
 
 BALL = "bodies: {ball: {shape: {sphere: 0.2}, mass: 1}}\n"
@@ -252,19 +251,6 @@ MALFORMED = [
 ]
 
 
-@pytest.fixture
-def impel(tmp_path, monkeypatch, capsys):
-    """Run the program in this process; gives exit code, standard output and error."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["impel", *map(str, arguments)])
-        with pytest.raises(SystemExit) as left:
-            main()
-        return left.value.code or 0, *capsys.readouterr()
-
-    return run
-
-
 def numbered(text):
     return text if len(text) < 60 else text[:30] + "..." + text[-30:]
 
@@ -419,65 +405,47 @@ structures = st.recursive(
 )
 
 
-def told(path):
-    """What `impel check` says about a file: exit code and lines, wherever they went."""
-    import contextlib
-    import io
-
-    out, err = io.StringIO(), io.StringIO()
-    before, sys.argv = sys.argv, ["impel", "check", str(path)]
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            main()
-        code = 0
-    except SystemExit as left:
-        code = left.code or 0
-    finally:
-        sys.argv = before
-    # the path's kernels may have to be compiled first
-    return code, out.getvalue().splitlines(), [line for line in err.getvalue().splitlines() if "compiling" not in line]
-
-
-def survives(path):
-    code, out, err = told(path)
+def survives(impel, path):
+    code, out, err = impel("check", path)
+    out, err = out.splitlines(), err.splitlines()
     assert code in (0, 2), err
     assert (code == 2) == bool(err)
     assert all(line.startswith(f"{path}: ") and re.search(r": .+", line) and line.isprintable() for line in err), err
     assert all(line.startswith(f"{path}: ") for line in out)
 
 
-def test_the_scene_to_be_mutated_is_valid(tmp_path):
+def test_the_scene_to_be_mutated_is_valid(impel, tmp_path):
     path = tmp_path / "valid.yaml"
     path.write_text(format_document(VALID))
-    code, out, err = told(path)
-    assert (code, err) == (0, [])
+    code, out, err = impel("check", path)
+    assert (code, err) == (0, "")
     assert (
-        out[-1]
+        out.splitlines()[-1]
         == f"{path}: can be read, but see the warnings above: 4 bodies, 2 joints, 2 actors, 8 s at 60 frames a second"
     )
 
 
 @given(document=mutated())
 @settings(max_examples=400, deadline=None)
-def test_mutated_scenes_are_read_or_refused_plainly(tmp_path_factory, document):
+def test_mutated_scenes_are_read_or_refused_plainly(impel, tmp_path_factory, document):
     path = tmp_path_factory.getbasetemp() / "mutated.yaml"
     path.write_text(yaml.safe_dump(document), encoding="utf-8", errors="surrogatepass")
-    survives(path)
+    survives(impel, path)
 
 
 @given(document=structures)
 @settings(max_examples=200, deadline=None)
-def test_random_structures_are_refused_plainly(tmp_path_factory, document):
+def test_random_structures_are_refused_plainly(impel, tmp_path_factory, document):
     path = tmp_path_factory.getbasetemp() / "random.yaml"
     path.write_text(format_document(document), encoding="utf-8", errors="surrogatepass")
-    survives(path)
+    survives(impel, path)
 
 
 @given(data=st.binary(max_size=300) | st.text(max_size=300).map(lambda text: text.encode("utf-8", "surrogatepass")))
 @settings(max_examples=200, deadline=None)
-def test_random_bytes_are_refused_plainly(tmp_path_factory, data):
+def test_random_bytes_are_refused_plainly(impel, tmp_path_factory, data):
     for name in ("garbage.yaml", "garbage.json"):
         path = tmp_path_factory.getbasetemp() / name
         path.write_bytes(data)
-        assert told(path)[0] == 2
-        survives(path)
+        assert impel("check", path)[0] == 2
+        survives(impel, path)
