@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from impel.files import Problem
+from impel.files import Problem, check_writable
 
 DEMO = Path(__file__).parents[1] / "gallery" / "scenes" / "blow.yaml"
 
@@ -23,6 +23,7 @@ def simulate_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False
     from impel.render.outputs import check_output, write_take
 
     for output in outputs:
+        check_writable(output)
         check_output(output)
 
     from impel.stage import simulate
@@ -36,7 +37,8 @@ def simulate_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False
         f"{scene.world.seconds / max(spent, 1e-9):.1f} times real time"
     )
     for output in outputs:
-        write_take(take, output, overlays=overlays)
+        with progress(f"Writing {output.name}") as report:
+            write_take(take, output, overlays=overlays, progress=report)
         print(f"wrote {output}")
 
 
