@@ -141,6 +141,7 @@ def test_mistakes_in_python_are_plain_lines_too():
     scene.body("ball", sphere=1)
     for wrong, words in (
         (lambda: Scene(second=8), "scene: second: is not a known field"),
+        (lambda: Scene(world=3, seconds=8), "scene: world: must be written like {gravity: [0, 0, -9.81]"),
         (lambda: Scene(seconds=-8), "scene: world.seconds: must be greater than 0, got -8"),
         (lambda: scene.body("ball", sphere=1), "scene: bodies.ball: is there already"),
         (lambda: scene.body("b", sphere=-1), "scene: bodies.b.shape.sphere: must be greater than 0, got -1"),

@@ -69,7 +69,9 @@ class Scene(Model):
         fields = _plain(fields)
         world = {name: fields.pop(name) for name in World.model_fields if name in fields and name != "joints"}
         if world:
-            fields["world"] = {**fields.get("world", {}), **world}
+            written = fields.get("world", {})
+            given = written.model_dump() if isinstance(written, World) else written
+            fields["world"] = {**given, **world} if isinstance(given, dict) else given
         try:
             super().__init__(**fields)
         except ValidationError as error:
