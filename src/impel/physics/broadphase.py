@@ -289,5 +289,5 @@ def with_capacity(contacts, capacity):
         memory=larger(contacts.near.memory),
         table=np.full(2 ** int(2 * capacity).bit_length(), -1, np.int64),
     )
-    rows = {name: larger(getattr(contacts, name)) for name in ("touching", "friction", "report", "pair", "material")}
+    rows = {name: larger(getattr(contacts, name)) for name in ("touching", "friction", "load", "place", "pair", "material")}
     return contacts._replace(near=near, **rows)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from impel.geometry.fields import BLOB, BOX, CAPSULE, CYLINDER, PLANE, SPHERE, Shapes
 from impel.geometry.samples import Samples, make_samples
-from impel.geometry.shapes import INNER, RADIUS, make_extents, make_shapes, solid
+from impel.geometry.shapes import CORE, INNER, RADIUS, SKIN, make_extents, make_shapes, solid
 from impel.kernel import kernel
 from impel.motion.rotations import (
     add,
@@ -60,9 +60,11 @@ ROOM_SHARE = 0.5  # of the room, by which bodies may approach each other in a st
 SHEAR = 2.0 / 7.0
 SHEAR_DAMPING = 0.5  # of critical: what rests on friction comes to rest
 
-# The default coating yields this much under the body's own weight: 0.5 mm for round shapes, 0.1 mm for flat
-# ones, so that ω = √(2g/depth) resp. √(g/depth) is 200-310 s⁻¹ whatever the mass, and steps of 1-2 ms do.
-ROUND_SINK, FLAT_SINK = 5e-4, 1e-4
+CALMING = 0.3  # of critical: extra damping of motion slower than a bounce (patches.BOUNCE), so that things come to rest
+
+# The default coating yields this much under the body's own weight: 0.5 mm for round shapes, 0.05 mm for flat
+# ones (stacks need that), so that ω = √(2g/depth) resp. √(g/depth) is 200-440 s⁻¹ whatever the mass: steps of 1-2 ms.
+ROUND_SINK, FLAT_SINK = 5e-4, 5e-5
 
 
 class Coating(NamedTuple):
@@ -79,7 +81,8 @@ class Contacts(NamedTuple):
 
     touching: Floats  # (P,) 1 while the two overlap
     friction: Floats  # (P, 5) force on the first body (3), torque about the normal, tangential stiffness
-    report: Floats  # (P, 7) now, where touching: normal force, point (3), normal from second to first (3)
+    load: Floats  # (P,) normal force at the present state, where touching
+    place: Floats  # (P, 6) centre of pressure, normal from the second body to the first; where touching
     pair: Integers  # (P, 2) written by `find_pairs`, as is the next
     material: Floats  # (P, 6) broadphase.STIFFNESS ...
     coating: Floats  # (N, 5) broadphase.SOFTNESS ...
@@ -143,7 +146,8 @@ def make_contacts(
     contacts = Contacts(
         touching=np.zeros(0),
         friction=np.zeros((0, 5)),
-        report=np.zeros((0, 7)),
+        load=np.zeros(0),
+        place=np.zeros((0, 6)),
         pair=np.zeros((0, 2), np.int64),
         material=np.zeros((0, 6)),
         coating=coating,
@@ -179,7 +183,7 @@ def contact_forces(bodies, contacts, dt):
     dt = 0 looks without letting friction's springs move on.
     """
     shapes, extent, patch, material = contacts.shapes, contacts.extent, contacts.patch, contacts.material
-    touching, friction, report = contacts.touching, contacts.friction, contacts.report
+    touching, friction, place = contacts.touching, contacts.friction, contacts.place
     for i in range(len(bodies.mass)):
         contacts.strain[i] = 0.0
         set3(bodies.force, i, (0.0, 0.0, 0.0))
@@ -206,6 +210,7 @@ def contact_forces(bodies, contacts, dt):
         if kind_b == SPHERE:
             qb = (1.0, 0.0, 0.0, 0.0)  # a ball is the same from all sides
         spin_a, spin_b = get3(bodies.spin, a), get3(bodies.spin, b)
+        mass = 1.0 / (bodies.inverse_mass[a] + bodies.inverse_mass[b])
         stuff = (
             material[p, near_of.STIFFNESS],
             material[p, near_of.DAMPING],
@@ -214,7 +219,7 @@ def contact_forces(bodies, contacts, dt):
         )
         motion = (sub(approach, cross(spin_a, apart)), sub(spin_a, spin_b))
         gap, step = _press(
-            shapes, contacts.samples, contacts.bars, a, b, extent[a, RADIUS], extent[b, RADIUS],
+            shapes, contacts.samples, contacts.bars, a, b, extent[a, RADIUS], _half_extents(extent, b),
             qa, qb, apart, motion, stuff, contacts.coating[b, near_of.FINEST], patch[0],
         )
         if step * dt > room and abs(gap) < step * dt:
@@ -226,7 +231,7 @@ def contact_forces(bodies, contacts, dt):
             back = scale(apart, -1.0)
             motion = (sub(scale(approach, -1.0), cross(spin_b, back)), sub(spin_b, spin_a))
             _press(
-                shapes, contacts.samples, contacts.bars, b, a, extent[b, RADIUS], extent[a, RADIUS],
+                shapes, contacts.samples, contacts.bars, b, a, extent[b, RADIUS], _half_extents(extent, a),
                 qb, qa, back, motion, stuff, contacts.coating[a, near_of.FINEST], patch[1],
             )
             elastic += patch[1, of.ELASTIC]
@@ -237,7 +242,7 @@ def contact_forces(bodies, contacts, dt):
                 return NOT_A_NUMBER
             continue
 
-        force, moment, centre, spread, elastic, stiffness, rate = _sum_up(patch, both, qa, qb, apart)
+        force, moment, centre, spread, elastic, stiffness, rate = _sum_up(patch, both, qa, qb, apart, mass)
         load = norm(force)
         normal = scale(force, 1.0 / max(load, 1e-300))
         arm = sub(centre, apart)
@@ -255,7 +260,6 @@ def contact_forces(bodies, contacts, dt):
             verdict = max(verdict, TOO_STIFF)
 
         slip = sub(add(approach, cross(spin_a, arm)), cross(spin_b, centre))
-        mass = 1.0 / (bodies.inverse_mass[a] + bodies.inverse_mass[b])
         rub, torque = _rub(
             friction, p, slip, scale(add(spin_a, spin_b), 0.5), dot(sub(spin_a, spin_b), normal), normal,
             material[p, near_of.FRICTION] * load, stiffness, spread, mass, dt,
@@ -263,11 +267,11 @@ def contact_forces(bodies, contacts, dt):
         force = add(force, rub)
         moment = axpy(torque, normal, add(moment, cross(centre, rub)))
         touching[p] = 1.0
-        report[p, 0] = load
+        contacts.load[p] = load
         where = add(get3(bodies.position, b), centre)
         for k in range(3):
-            report[p, 1 + k] = where[k]
-            report[p, 4 + k] = normal[k]
+            place[p, k] = where[k]
+            place[p, 3 + k] = normal[k]
         set3(bodies.force, a, add(get3(bodies.force, a), force))
         set3(bodies.force, b, sub(get3(bodies.force, b), force))
         set3(bodies.torque, a, add(get3(bodies.torque, a), sub(moment, cross(apart, force))))
@@ -276,6 +280,12 @@ def contact_forces(bodies, contacts, dt):
         if STIFFNESS_BOUND * contacts.strain[i] * dt * dt > 1.0:
             verdict = max(verdict, TOO_STIFF)
     return verdict
+
+
+@kernel(inline=True)
+def _half_extents(extent, b):
+    skin = extent[b, SKIN]
+    return extent[b, CORE] + skin, extent[b, CORE + 1] + skin, extent[b, CORE + 2] + skin
 
 
 @kernel
@@ -287,10 +297,10 @@ def _forget(touching, friction, p):
 
 
 @kernel
-def _press(shapes, samples, bars, a, b, radius_a, radius_b, qa, qb, apart, motion, stuff, finest, patch):
+def _press(shapes, samples, bars, a, b, radius, half, qa, qb, apart, motion, stuff, finest, patch):
     """Sum up how A's surface presses into B's field.
 
-    `motion` is the velocity of A's points against B's, at B's centre, and the spin. Returns a lower bound of the
+    `radius` bounds A, `half` B; `motion` is the velocity of A's points against B's, at B's centre, and the spin. Returns a lower bound of the
     gap, and an upper bound of the speed at which it closes or opens.
     """
     for k in range(COLUMNS):
@@ -298,28 +308,28 @@ def _press(shapes, samples, bars, a, b, radius_a, radius_b, qa, qb, apart, motio
     centre = unrotate(qb, apart)
     motion = (unrotate(qb, motion[0]), unrotate(qb, motion[1]))
     phi, g = distance(shapes, b, centre)
-    gap = phi - radius_a
+    gap = phi - radius
     speed = abs(dot(add(motion[0], cross(motion[1], centre)), g))
     kind = shapes.kind[a]
     if kind != SPHERE:
-        speed += norm(motion[1]) * radius_a
+        speed += norm(motion[1]) * radius
     if gap >= 0.0:
         return gap, speed
     if kind == SPHERE:
         if shapes.kind[b] == SPHERE:
-            press_balls(radius_a, radius_b, g, gap, motion, stuff, patch)
+            press_balls(radius, half[0], g, gap, motion, stuff, patch)
         else:
-            press_ball(radius_a, centre, g, phi, 1.0, motion, stuff, patch)
+            press_ball(radius, centre, g, phi, 1.0, motion, stuff, patch)
         return gap, speed
     turn = multiply(conjugate(qb), qa)
     z = rotate(turn, (0.0, 0.0, 1.0))
     if kind <= CYLINDER:
-        r, half = shapes.size[a, 0], shapes.size[a, 1]
-        _press_bar(bars, shapes, b, centre, z, half, r, kind == CYLINDER, motion, stuff, patch)
+        r, length = shapes.size[a, 0], shapes.size[a, 1]
+        _press_bar(bars, shapes, b, centre, z, length, r, kind == CYLINDER, motion, stuff, patch)
         return gap, speed
     x, y = rotate(turn, (1.0, 0.0, 0.0)), rotate(turn, (0.0, 1.0, 0.0))
     rows = ((x[0], y[0], z[0]), (x[1], y[1], z[1]), (x[2], y[2], z[2]))
-    press_points(shapes, b, samples, a, centre, rows, radius_b, motion, stuff, finest, patch)
+    press_points(shapes, b, samples, a, centre, rows, half, motion, stuff, finest, patch)
     return gap, speed
 
 
@@ -337,10 +347,19 @@ def _press_bar(bars, shapes, b, centre, axis, half, r, flat_ends, motion, stuff,
 
 
 @kernel(inline=True)
-def _in_world(patch, side, q):
+def _in_world(patch, side, q, mass):
     """Force, moment, and centre of pressure of a patch, turned into the world's directions."""
-    force = rotate(q, (patch[side, of.FORCE], patch[side, of.FORCE + 1], patch[side, of.FORCE + 2]))
-    moment = rotate(q, (patch[side, of.MOMENT], patch[side, of.MOMENT + 1], patch[side, of.MOMENT + 2]))
+    force = patch[side, of.FORCE], patch[side, of.FORCE + 1], patch[side, of.FORCE + 2]
+    moment = patch[side, of.MOMENT], patch[side, of.MOMENT + 1], patch[side, of.MOMENT + 2]
+    calm = patch[side, of.CALM], patch[side, of.CALM + 1], patch[side, of.CALM + 2]
+    seconds = 2.0 * CALMING * math.sqrt(mass / max(patch[side, of.STIFFNESS], 1e-300))
+    pull = -seconds * dot(calm, force)
+    push = dot(force, force)
+    if pull > push:  # contact never pulls
+        seconds *= push / pull
+    force = rotate(q, axpy(seconds, calm, force))
+    calm = patch[side, of.CALM + 3], patch[side, of.CALM + 4], patch[side, of.CALM + 5]
+    moment = rotate(q, axpy(seconds, calm, moment))
     share = 1.0 / max(patch[side, of.ELASTIC], 1e-300)
     centre = scale((patch[side, of.CENTRE], patch[side, of.CENTRE + 1], patch[side, of.CENTRE + 2]), share)
     spread = max(0.0, patch[side, of.SPREAD] * share - dot(centre, centre))
@@ -348,16 +367,16 @@ def _in_world(patch, side, q):
 
 
 @kernel
-def _sum_up(patch, both, qa, qb, apart):
+def _sum_up(patch, both, qa, qb, apart, mass):
     """Force on A, its moment about B's centre, centre of pressure from there, mean square extent of the patch,
     elastic force, stiffness, and fastest change of depth."""
-    force, moment, centre, spread = _in_world(patch, 0, qb)
+    force, moment, centre, spread = _in_world(patch, 0, qb, mass)
     elastic, stiffness, rate = patch[0, of.ELASTIC], patch[0, of.STIFFNESS], patch[0, of.RATE]
     if both:
         # Whoever found more of the overlap is the better witness.
         v0, v1 = patch[0, of.VOLUME] ** 2, patch[1, of.VOLUME] ** 2
         w = v0 / (v0 + v1)
-        force1, moment1, centre1, spread1 = _in_world(patch, 1, qa)
+        force1, moment1, centre1, spread1 = _in_world(patch, 1, qa, mass)
         moment1 = add(moment1, cross(apart, force1))
         force = axpy(w, force, scale(force1, w - 1.0))
         moment = axpy(w, moment, scale(moment1, w - 1.0))

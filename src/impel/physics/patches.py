@@ -24,8 +24,10 @@ ELASTIC = 11  # normal force without damping
 STIFFNESS = 12  # d(force)/d(depth), N/m
 VOLUME = 13  # of the overlap
 RATE = 14  # fastest change of depth, m/s
-COLUMNS = 15
+CALM = 15  # (6) stiffness x change of depth, for slow samples: N/s, as a force and its moment
+COLUMNS = 21
 
+BOUNCE = 0.1  # m/s: slower bounces, of half a millimetre, die out
 GRAZING = 0.3  # cosine below which a fixed point, nearly edge-on to the field, loses its weight
 
 # Gauss-Legendre on [0, 1], five points.
@@ -71,6 +73,16 @@ def _press(patch, p, u, force, stiffness, volume, spread, motion, damping):
     patch[STIFFNESS] += stiffness
     patch[VOLUME] += volume
     patch[RATE] = max(patch[RATE], abs(rate))
+    # That damping fades with the speed, and slow rocking would never end: see `contact.CALMING`.
+    if abs(rate) < BOUNCE:
+        f = scale(u, stiffness * rate * (1.0 - (rate / BOUNCE) ** 2))
+        m = cross(p, f)
+        patch[CALM] += f[0]
+        patch[CALM + 1] += f[1]
+        patch[CALM + 2] += f[2]
+        patch[CALM + 3] += m[0]
+        patch[CALM + 4] += m[1]
+        patch[CALM + 5] += m[2]
 
 
 @kernel
@@ -283,8 +295,9 @@ def _turned(rows, v):
 
 
 @kernel
-def press_points(shapes, b, samples, a, centre, turn, reach, motion, material, finest, patch):
-    """The fixed points of a box or blob; `turn` holds the rows of the rotation from A's frame to B's
+def press_points(shapes, b, samples, a, centre, turn, half, motion, material, finest, patch):
+    """The fixed points of a box or blob; `turn` holds the rows of the rotation from A's frame to B's,
+    `half` the half extents of B
 
     No point counts for more area than `finest`, the finest point of B: else a sparse floor would press with a
     square metre on whatever happens to lie on one of its points.
@@ -294,11 +307,12 @@ def press_points(shapes, b, samples, a, centre, turn, reach, motion, material, f
     for c in range(samples.clusters[a, 0], samples.clusters[a, 1]):
         p = add(centre, _turned(turn, get3(samples.centre, c)))
         wide = samples.radius[c]
-        if dot(p, p) > (reach + wide) ** 2 or distance(shapes, b, p)[0] > wide:
+        outside = abs(p[0]) > half[0] + wide or abs(p[1]) > half[1] + wide or abs(p[2]) > half[2] + wide
+        if outside or distance(shapes, b, p)[0] > wide:
             continue
         for s in range(samples.range[c, 0], samples.range[c, 1]):
             p = add(centre, _turned(turn, get3(samples.at, s)))
-            if dot(p, p) > reach * reach:
+            if abs(p[0]) > half[0] or abs(p[1]) > half[1] or abs(p[2]) > half[2]:
                 continue
             phi, g = distance(shapes, b, p)
             if phi < 0.0:
