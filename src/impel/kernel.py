@@ -74,6 +74,8 @@ def kernel(function: F | None = None, *, parallel: bool = False, inline: bool = 
             parallel=parallel,
             nogil=True,
             forceinline=inline,
+            no_cpython_wrapper=inline,
+            no_cfunc_wrapper=True,
         )(f)
 
     return decorate if function is None else decorate(function)

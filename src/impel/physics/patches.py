@@ -2,7 +2,8 @@
 
 Pressure is stiffness x depth, so the force is stiffness x volume of the overlap, along the gradient of B's
 field. Round surfaces are sampled where they touch and the overlap is known in closed form; flat and free
-surfaces carry fixed points with an area. All of this happens in B's frame. A patch is a row of sums.
+surfaces carry fixed points with an area. All of this happens in B's frame.
+A patch is a row of sums.
 """
 
 import math
@@ -11,7 +12,7 @@ import numpy as np
 
 from impel.geometry.fields import BLOB, field
 from impel.kernel import kernel
-from impel.motion.rotations import add, axpy, cross, dot, scale
+from impel.motion.rotations import add, axpy, cross, dot, get3, scale
 
 # Columns of a patch, all in B's frame and about B's centre.
 LOAD = 0  # normal force with damping, N
@@ -23,8 +24,10 @@ ELASTIC = 11  # normal force without damping
 STIFFNESS = 12  # d(force)/d(depth), N/m
 VOLUME = 13  # of the overlap
 RATE = 14  # fastest change of depth, m/s
-COLUMNS = 15
+CALM = 15  # (6) stiffness x change of depth, for slow samples: N/s, as a force and its moment
+COLUMNS = 21
 
+BOUNCE = 0.1  # m/s: slower bounces, of half a millimetre, die out
 GRAZING = 0.3  # cosine below which a fixed point, nearly edge-on to the field, loses its weight
 
 # Gauss-Legendre on [0, 1], five points.
@@ -51,7 +54,7 @@ DISC = _unit_disc(3, 12)
 def _press(patch, p, u, force, stiffness, volume, spread, motion, damping):
     """Add a sample at p that is pushed along u; `spread` is the mean square of its own extent."""
     rate = -dot(add(motion[0], cross(motion[1], p)), u)
-    # Hunt and Crossley 1975: damping grows with the force, so that there is no jerk at first touch and no pull at the last.
+    # Hunt and Crossley 1975: damping grows with the force, so there is no jerk at first touch and no pull at the last.
     load = force * max(0.0, 1.0 + damping * rate)
     f = scale(u, load)
     m = cross(p, f)
@@ -70,6 +73,16 @@ def _press(patch, p, u, force, stiffness, volume, spread, motion, damping):
     patch[STIFFNESS] += stiffness
     patch[VOLUME] += volume
     patch[RATE] = max(patch[RATE], abs(rate))
+    # That damping fades with the speed, and slow rocking would never end: see `contact.CALMING`.
+    if abs(rate) < BOUNCE:
+        f = scale(u, stiffness * rate * (1.0 - (rate / BOUNCE) ** 2))
+        m = cross(p, f)
+        patch[CALM] += f[0]
+        patch[CALM + 1] += f[1]
+        patch[CALM + 2] += f[2]
+        patch[CALM + 3] += m[0]
+        patch[CALM + 4] += m[1]
+        patch[CALM + 5] += m[2]
 
 
 @kernel
@@ -125,7 +138,7 @@ def press_ball(r, centre, u, phi, share, motion, material, patch):
     volume, slope = _cap_volume(r, depth)
     more, more_slope = _cap_volume(r, depth - limit)
     force = share * (stiffness * volume + hard * more)
-    # A paraboloid's pressure has its mean square radius at a third of the rim's; its centre of volume at 2/3 of its depth.
+    # A paraboloid: mean square radius of its pressure a third of the rim's, centre of volume at 2/3 of its depth.
     p = axpy(min(depth, r) * 2.0 / 3.0 - r, u, centre)
     _press(
         patch, p, u, force, share * (stiffness * slope + hard * more_slope), share * volume,
@@ -276,34 +289,33 @@ def press_flat_end(shapes, b, centre, outward, r, motion, material, patch):
                 _press_point(patch, p, g, -phi, area, motion, material)
 
 
+@kernel(inline=True)
+def _turned(rows, v):
+    return dot(rows[0], v), dot(rows[1], v), dot(rows[2], v)
+
+
 @kernel
-def press_points(shapes, b, samples, a, centre, turn, motion, material, finest, patch):
-    """The fixed points of a box or blob; `turn` holds the rows of the rotation from A's frame to B's
+def press_points(shapes, b, samples, a, centre, turn, half, motion, material, finest, patch):
+    """The fixed points of a box or blob; `turn` holds the rows of the rotation from A's frame to B's,
+    `half` the half extents of B
 
     No point counts for more area than `finest`, the finest point of B: else a sparse floor would press with a
     square metre on whatever happens to lie on one of its points.
     """
     if samples is None:
         return
-    reach = shapes.radius[b]
     for c in range(samples.clusters[a, 0], samples.clusters[a, 1]):
-        middle = samples.centre[c]
-        p = (
-            centre[0] + dot(turn[0], middle),
-            centre[1] + dot(turn[1], middle),
-            centre[2] + dot(turn[2], middle),
-        )
+        p = add(centre, _turned(turn, get3(samples.centre, c)))
         wide = samples.radius[c]
-        if dot(p, p) > (reach + wide) ** 2 or distance(shapes, b, p)[0] > wide:
+        outside = abs(p[0]) > half[0] + wide or abs(p[1]) > half[1] + wide or abs(p[2]) > half[2] + wide
+        if outside or distance(shapes, b, p)[0] > wide:
             continue
         for s in range(samples.range[c, 0], samples.range[c, 1]):
-            at = samples.at[s]
-            p = (centre[0] + dot(turn[0], at), centre[1] + dot(turn[1], at), centre[2] + dot(turn[2], at))
-            if dot(p, p) > reach * reach:
+            p = add(centre, _turned(turn, get3(samples.at, s)))
+            if abs(p[0]) > half[0] or abs(p[1]) > half[1] or abs(p[2]) > half[2]:
                 continue
             phi, g = distance(shapes, b, p)
             if phi < 0.0:
-                n = samples.normal[s]
-                area = _facing((dot(turn[0], n), dot(turn[1], n), dot(turn[2], n)), g)
+                area = _facing(_turned(turn, get3(samples.normal, s)), g)
                 if area > 0.0:
                     _press_point(patch, p, g, -phi, area * min(samples.area[s], finest), motion, material)
