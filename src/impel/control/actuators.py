@@ -9,23 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.control.targets import advance_target
+from impel.control.linkage import Linkage, gather, measured_rates, wished_rates
+from impel.control.targets import advance_targets
 from impel.kernel import kernel
 from impel.motion.paths import Paths
-from impel.motion.rotations import (
-    add,
-    axpy,
-    cross,
-    dot,
-    get3,
-    get4,
-    norm,
-    rotate,
-    scale,
-    set3,
-    sub,
-    unrotate,
-)
+from impel.motion.rotations import add, axpy, cross, dot, get3, get4, norm, rotate, scale, set3, sub, unrotate
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -37,129 +25,145 @@ class Actuators(NamedTuple):
     """A actuators; actuator a follows path a with a force, or with a torque if its path turns."""
 
     body: Integers  # (A,)
+    member: Integers  # (A,) the same body in the linkage
     paths: Paths
+    linkage: Linkage
     base: Floats  # (A,) base distance in metres, or base angle in radians
     stiffness: Floats  # (A,) 1/s²: 2α/Δt²
     damping: Floats  # (A,) 1/s: 2β/Δt
     adaptation: Floats  # (A,) 1/s: γ, how fast lasting loads are compensated
     strength: Floats  # (A,) N or N·m
-    mass: Floats  # (A,) that a force has to move: the body and what it carries
-    inertia: Floats  # (A, 3, 3) that a torque has to turn, in the body's frame
-    lever: Floats  # (A, 3) mass times arm of what the torque lifts, in the body's frame
-    # From here on: what changes from step to step.
+    weight: Floats  # (A,) kg: whose weight a force may have to carry
+    # State: what goes on from step to step.
     segment: Floats  # (A,) where the target is
     u: Floats  # (A,)
     lap: Floats  # (A,) how often a loop was closed
-    correction: Floats  # (A, 3)
-    momentum: Floats  # (A, 3) of what is moved, at the last step
-    applied: Floats  # (A, 3) at the last step, after truncation
     axis: Floats  # (A, 3) of the way round that was taken, for turns near 180°
+    carried: Floats  # (A,) the share of the weight that the actuator has learnt to carry, 0 to 1
+    residual: Floats  # (A, 3) what it compensates beyond that
+    applied: Floats  # (A, 3) after truncation
     saturated: Floats  # (A,) 1 while the strength is not enough
     done: Floats  # (A,) 1 since the last key was reached
+    last_velocity: Floats  # (M, 3) of the linkage's members when last seen
+    last_momentum: Floats  # (M, 3)
+    # Scratch of one step.
+    offset: Floats  # (A, 3) from the body to its target
+    wish: Floats  # (A, 3) acceleration
+    pull: Floats  # (A, 3) force or torque
 
-    STATE = ("segment", "u", "lap", "correction", "momentum", "applied", "axis", "saturated", "done")
+    STATE = (  # type: ignore[misc]
+        "segment", "u", "lap", "axis", "carried", "residual", "applied", "saturated", "done",
+        "last_velocity", "last_momentum",
+    )  # fmt: skip
 
 
 @kernel
 def steer(bodies, actuators, gravity, dt_last):
     """Set the push and twist of every actuated body; dt_last is the length of the last step, 0 in the first."""
+    advance_targets(bodies, actuators)  # 1.1
+    pull(bodies, actuators)  # 1.2
+    correct(bodies, actuators, gravity, dt_last)  # 1.3
+
+
+@kernel
+def pull(bodies, actuators):
+    """Forces and torques towards the targets: 003, eqs. 2 and 3, for all that each body carries.
+
+    Each offset should behave as a damped spring of its own, so this is the wished acceleration; the forces that
+    achieve it follow from the mechanics of the linkage. For a single body they are eqs. 2 and 3, the latter with + ω∧Jω.
+    """
+    linkage = actuators.linkage
     for a in range(len(actuators.body)):
         body = actuators.body[a]
-        set3(bodies.push, body, (0.0, 0.0, 0.0))
-        set3(bodies.twist, body, (0.0, 0.0, 0.0))
+        speed = get3(bodies.spin, body) if actuators.paths.turns[a] == 1 else get3(bodies.velocity, body)
+        wish = axpy(-actuators.damping[a], speed, scale(get3(actuators.offset, a), actuators.stiffness[a]))
+        set3(actuators.wish, a, wish)
+    wished_rates(bodies, linkage, actuators.wish)
+    gather(bodies, linkage, 0.0)
     for a in range(len(actuators.body)):
-        offset = advance_target(bodies, actuators, a)  # 1.1
-        wish = pull(bodies, actuators, a, offset)  # 1.2
-        correct(bodies, actuators, a, wish, gravity, dt_last)  # 1.3
-
-
-@kernel(inline=True)
-def inertia_times(actuators, a, q, v):
-    """The felt inertia times a vector, both in the world's frame."""
-    w = unrotate(q, v)
-    tensor = actuators.inertia[a]
-    return rotate(
-        q,
-        (
-            tensor[0, 0] * w[0] + tensor[0, 1] * w[1] + tensor[0, 2] * w[2],
-            tensor[1, 0] * w[0] + tensor[1, 1] * w[1] + tensor[1, 2] * w[2],
-            tensor[2, 0] * w[0] + tensor[2, 1] * w[1] + tensor[2, 2] * w[2],
-        ),
-    )
+        k = actuators.member[a]
+        if actuators.paths.turns[a] == 1:
+            set3(actuators.pull, a, get3(linkage.torque, k))
+        elif linkage.move[k] == a:
+            set3(actuators.pull, a, get3(linkage.force, k))
+        else:  # not a root: what it hangs on takes its share
+            set3(actuators.pull, a, scale(get3(actuators.wish, a), linkage.mass[k]))
 
 
 @kernel
-def pull(bodies, actuators, a, offset):
-    """The force or torque towards the target: 003, eqs. 2 and 3, the latter with the sign that physics asks for."""
-    body = actuators.body[a]
-    stiffness = actuators.stiffness[a]
-    damping = actuators.damping[a]
-    if actuators.paths.turns[a] == 0:
-        wish = axpy(-damping, get3(bodies.velocity, body), scale(offset, stiffness))
-        return scale(wish, actuators.mass[a])
-    q = get4(bodies.orientation, body)
-    spin = get3(bodies.spin, body)
-    wish = axpy(-damping, spin, scale(offset, stiffness))
-    return add(inertia_times(actuators, a, q, wish), cross(spin, inertia_times(actuators, a, q, spin)))
-
-
-@kernel
-def correct(bodies, actuators, a, wish, gravity, dt_last):
+def correct(bodies, actuators, gravity, dt_last):
     """Compensate lasting loads, keep to the strength, and apply: 003, eqs. 7 to 10.
 
-    The load of the last step is what momentum changed by beyond what was applied. Eqs. 7 and 8 in terms of momentum
-    are exact, so that the correction never invents a load.
+    The load of the last step is what momentum changed by beyond what was applied. In these terms eqs. 7 and 8 are exact
+    for any motion, so the correction never invents a load.
     """
-    body = actuators.body[a]
-    turns = actuators.paths.turns[a] == 1
-    q = get4(bodies.orientation, body)
-    if turns:
-        momentum = inertia_times(actuators, a, q, get3(bodies.spin, body))
-        against = cross(gravity, rotate(q, get3(actuators.lever, a)))
-    else:
-        momentum = scale(get3(bodies.velocity, body), actuators.mass[a])
-        against = scale(gravity, -actuators.mass[a])
-    correction = get3(actuators.correction, a)
+    linkage = actuators.linkage
     if dt_last > 0.0:
-        change = scale(sub(momentum, get3(actuators.momentum, a)), 1.0 / dt_last)
-        load = sub(change, get3(actuators.applied, a))
-        blend = -math.expm1(-actuators.adaptation[a] * dt_last)
-        correction = axpy(-blend, add(load, correction), correction)
-        correction = _without_windup(actuators, a, q, correction, against)
-    total = add(wish, correction)
-    size = norm(total)
-    strength = actuators.strength[a]
-    actuators.saturated[a] = 0.0
-    if size > strength:
-        total = scale(total, strength / size)
-        actuators.saturated[a] = 1.0
-    set3(actuators.correction, a, correction)
-    set3(actuators.momentum, a, momentum)
-    set3(actuators.applied, a, total)
-    into = bodies.twist if turns else bodies.push
-    set3(into, body, total)
+        measured_rates(bodies, linkage, actuators.last_velocity, actuators.last_momentum, dt_last)
+        gather(bodies, linkage, 0.5 * dt_last)
+    for k in range(len(linkage.body)):
+        set3(actuators.last_velocity, k, get3(bodies.velocity, linkage.body[k]))
+        set3(actuators.last_momentum, k, get3(bodies.momentum, linkage.body[k]))
+    for a in range(len(actuators.body)):
+        body = actuators.body[a]
+        k = actuators.member[a]
+        turns = actuators.paths.turns[a] == 1
+        q = get4(bodies.orientation, body)
+        if turns:
+            against = cross(gravity, rotate(q, get3(linkage.lever, k)))
+        else:
+            against = scale(gravity, -actuators.weight[a])
+        correction = axpy(actuators.carried[a], against, get3(actuators.residual, a))
+        if dt_last > 0.0:
+            load = sub(get3(linkage.torque if turns else linkage.force, k), get3(actuators.applied, a))
+            blend = -math.expm1(-actuators.adaptation[a] * dt_last)
+            correction = axpy(-blend, add(load, correction), correction)
+            correction = _without_windup(actuators, a, q, correction, against)
+        total = add(get3(actuators.pull, a), correction)
+        size = norm(total)
+        actuators.saturated[a] = 0.0
+        if size > actuators.strength[a]:
+            total = scale(total, actuators.strength[a] / size)
+            actuators.saturated[a] = 1.0
+        set3(actuators.applied, a, total)
+        set3(bodies.twist if turns else bodies.push, body, total)
 
 
 @kernel
 def _without_windup(actuators, a, q, correction, against):
-    """Limit a correction to the weight that may hang on the body and a share of the pull.
+    """Limit a correction to the weight that may hang on the body and a share of the pull, and remember both.
 
-    A body that an obstacle holds back would otherwise gather force and shoot off when it comes free.
+    A body that an obstacle holds back would otherwise gather force and shoot off when it comes free. The weight is
+    remembered as a share, so that its torque follows the pose at once.
     """
+    linkage = actuators.linkage
+    k = actuators.member[a]
     heavy = dot(against, against)
-    carried = (0.0, 0.0, 0.0)
+    share = 0.0
     if heavy > 0.0:
-        carried = scale(against, min(max(dot(correction, against) / heavy, 0.0), 1.0))
-    rest = sub(correction, carried)
+        share = min(max(dot(correction, against) / heavy, 0.0), 1.0)
+    rest = axpy(-share, against, correction)
     size = norm(rest)
     limit = RESIDUAL * actuators.stiffness[a] * actuators.base[a]
     if actuators.paths.turns[a] == 0:
-        limit *= actuators.mass[a]
+        limit *= linkage.mass[k]
     elif size > 0.0:
-        limit *= dot(rest, inertia_times(actuators, a, q, rest)) / (size * size)
+        w = unrotate(q, scale(rest, 1.0 / size))
+        tensor = linkage.inertia[k]
+        felt = 0.0
+        for i in range(3):
+            for j in range(3):
+                felt += w[i] * tensor[i, j] * w[j]
+        limit *= felt
     if size > limit:
-        correction = axpy(limit / size, rest, carried)
+        rest = scale(rest, limit / size)
+    correction = axpy(share, against, rest)
     size = norm(correction)
     if size > 0.5 * actuators.strength[a]:
-        correction = scale(correction, 0.5 * actuators.strength[a] / size)
+        shrink = 0.5 * actuators.strength[a] / size
+        share *= shrink
+        rest = scale(rest, shrink)
+        correction = scale(correction, shrink)
+    actuators.carried[a] = share
+    set3(actuators.residual, a, rest)
     return correction

@@ -3,7 +3,7 @@
 import math
 
 from impel.kernel import kernel
-from impel.motion.rotations import conjugate, dot, get3, get4, logarithm, multiply, norm, scale, sub
+from impel.motion.rotations import conjugate, dot, get3, get4, logarithm, multiply, norm, scale, set3, sub
 from impel.motion.splines import orientation_at, position_at
 
 CLOSE = 1e-5  # of the base distance: a target so near its reach stops looking for more
@@ -55,6 +55,13 @@ def _exit(outwards, speed2, distance, radius):
     if outwards > 0.0:
         return room / (root + outwards)
     return (root - outwards) / speed2
+
+
+@kernel
+def advance_targets(bodies, actuators):
+    """Box 1.1: set every target, and its offset from the body."""
+    for a in range(len(actuators.body)):
+        set3(actuators.offset, a, advance_target(bodies, actuators, a))
 
 
 @kernel
