@@ -16,7 +16,7 @@ happened tell the load that each actuator met.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -82,7 +82,6 @@ class Linkage(NamedTuple):
     turn: Integers  # (M,) the actuator that turns this body, or -1
     mass: Floats  # (M,) of the body and all that it carries
     lever: Floats  # (M, 3) mass times arm about the pivot, carried bodies as points, in the body's frame
-    inertia: Floats  # (M, 3, 3) about the pivot, carried bodies as points, in the body's frame
     # Scratch of one step.
     acceleration: Floats  # (M, 3)
     turning: Floats  # (M, 3) angular acceleration
@@ -90,10 +89,13 @@ class Linkage(NamedTuple):
     torque: Floats  # (M, 3) the same about the centre of mass; after `gather`, about the pivot
 
 
-def make_linkage(bodies: Placed, ties: Iterable[Tie], move: dict[int, int], turn: dict[int, int]) -> Linkage:
+def make_linkage(
+    bodies: Placed, ties: Iterable[Tie], move: dict[int, int], turn: dict[int, int]
+) -> tuple[Linkage, Floats]:
     """Span the structures that have actuators; `move` and `turn` say which actuator acts on which body.
 
     Trees grow from what is immovable, else from a moved body, so that a force pulls all that hangs on its body.
+    Returned with it: each member's inertia (M, 3, 3) about its pivot, carried bodies as points, in its frame.
     """
     neighbours: dict[int, list[tuple[int, Tie]]] = {}
     for tie in ties:
@@ -123,13 +125,13 @@ def _fill(
     above: dict[int, tuple[int, Tie | None]],
     move: dict[int, int],
     turn: dict[int, int],
-) -> Linkage:
+) -> tuple[Linkage, Floats]:
     m = len(members)
     index = {body: k for k, body in enumerate(members)}
     axes = matrix_from_quaternion(bodies.orientation)
-    rows = {name: np.full(m, -1, np.int64) for name in ("parent", "move", "turn")}
+    rows: dict[str, Any] = {name: np.full(m, -1, np.int64) for name in ("parent", "move", "turn")}
     rows |= {name: np.zeros(m, np.int64) for name in ("held", "joint", "root", "drifts")}
-    vectors = {
+    vectors: dict[str, Any] = {
         name: np.zeros((m, 3)) for name in ("axis", "pivot", "anchor", "acceleration", "turning", "force", "torque")
     }
     for k, body in enumerate(members):
@@ -153,7 +155,8 @@ def _fill(
             rows["held"][k] = 1
     body_of = np.array(members, np.int64)
     mass, lever, inertia = _carried(bodies, body_of, axes, rows, vectors)
-    return Linkage(body=body_of, mass=mass, lever=lever, inertia=inertia, **rows, **vectors)
+    linkage = Linkage(body=body_of, mass=mass, lever=lever, **rows, **vectors)
+    return linkage, inertia
 
 
 def _carried(
@@ -195,13 +198,12 @@ def _shift(mass: float, first: Floats, by: Floats) -> Floats:
 
 
 @kernel(inline=True)
-def _passed_on(linkage, k, q, v):
-    """The part of a turn, or of a torque, that the joint to the parent passes on."""
-    if linkage.joint[k] == BALL:
+def _passed_on(joint, axis, v):
+    """The part of a turn, or of a torque, that a joint passes on."""
+    if joint == BALL:
         return 0.0, 0.0, 0.0
-    if linkage.joint[k] == WELD:
+    if joint == WELD:
         return v
-    axis = rotate(q, get3(linkage.axis, k))
     return axpy(-dot(axis, v), axis, v)
 
 
@@ -218,9 +220,11 @@ def wished_rates(bodies, linkage, wish):
         if linkage.turn[k] >= 0:
             turning = get3(wish, linkage.turn[k])
         elif parent >= 0:
-            turning = _passed_on(linkage, k, q, get3(linkage.turning, parent))
+            turning = _passed_on(linkage.joint[k], rotate(q, get3(linkage.axis, k)), get3(linkage.turning, parent))
         if linkage.turn[k] >= 0 or (parent >= 0 and linkage.joint[k] != BALL):
-            torque = add(_times_inertia(bodies, body, q, turning), cross(spin, get3(bodies.momentum, body)))
+            torque = add(
+                _times_inertia(q, get3(bodies.inertia, body), turning), cross(spin, get3(bodies.momentum, body))
+            )
         acceleration = (0.0, 0.0, 0.0)
         if linkage.move[k] >= 0:
             acceleration = get3(wish, linkage.move[k])
@@ -247,25 +251,13 @@ def _swing(arm, turning, spin):
 
 
 @kernel(inline=True)
-def _times_inertia(bodies, body, q, v):
+def _times_inertia(q, inertia, v):
     w = unrotate(q, v)
-    inertia = get3(bodies.inertia, body)
     return rotate(q, (inertia[0] * w[0], inertia[1] * w[1], inertia[2] * w[2]))
 
 
 @kernel
-def measured_rates(bodies, linkage, last_velocity, last_momentum, dt_last):
-    """Rates of momentum over the last step: exact means, whatever the bodies did."""
-    rate = 1.0 / dt_last
-    for k in range(len(linkage.body)):
-        body = linkage.body[k]
-        change = sub(get3(bodies.velocity, body), get3(last_velocity, k))
-        set3(linkage.force, k, scale(change, rate * bodies.mass[body]))
-        set3(linkage.torque, k, scale(sub(get3(bodies.momentum, body), get3(last_momentum, k)), rate))
-
-
-@kernel
-def gather(bodies, linkage, ago):
+def gather(orientation, spin, linkage, ago):
     """Sum up rates of momentum inwards: what must act on each member from outside, about its pivot.
 
     `ago`: the rates are those of a moment so long ago (half a step, for means over a step).
@@ -275,30 +267,32 @@ def gather(bodies, linkage, ago):
         if parent < 0 and linkage.held[k] == 0:
             continue
         body = linkage.body[k]
-        q = get4(bodies.orientation, body)
+        q = get4(orientation, body)
         force = get3(linkage.force, k)
-        arm = _earlier(bodies, body, q, scale(get3(linkage.pivot, k), -1.0), ago)
+        arm = _earlier(q, get3(spin, body), scale(get3(linkage.pivot, k), -1.0), ago)
         torque = add(get3(linkage.torque, k), cross(arm, force))
         set3(linkage.torque, k, torque)
         if parent >= 0:
             above = linkage.body[parent]
-            anchor = _earlier(bodies, above, get4(bodies.orientation, above), get3(linkage.anchor, k), ago)
+            above_q = get4(orientation, above)
+            anchor = _earlier(above_q, get3(spin, above), get3(linkage.anchor, k), ago)
             onwards = cross(anchor, force)
             if linkage.turn[k] < 0:
-                onwards = add(onwards, _passed_on(linkage, k, q, torque))
+                onwards = add(onwards, _passed_on(linkage.joint[k], rotate(q, get3(linkage.axis, k)), torque))
             set3(linkage.force, parent, add(get3(linkage.force, parent), force))
             set3(linkage.torque, parent, add(get3(linkage.torque, parent), onwards))
     for k in range(len(linkage.body)):
         if linkage.drifts[k] == 1:  # the whole drifts as it must, and only what differs from that takes torques
             root = linkage.root[k]
             body = linkage.body[k]
-            lever = _earlier(bodies, body, get4(bodies.orientation, body), get3(linkage.lever, k), ago)
+            q = get4(orientation, body)
+            lever = _earlier(q, get3(spin, body), get3(linkage.lever, k), ago)
             drift = scale(get3(linkage.force, root), 1.0 / linkage.mass[root])
             set3(linkage.torque, k, sub(get3(linkage.torque, k), cross(lever, drift)))
 
 
 @kernel(inline=True)
-def _earlier(bodies, body, q, arm, ago):
+def _earlier(q, spin, arm, ago):
     """An arm of a body, in the world's frame, where it was some time ago."""
     arm = rotate(q, arm)
-    return axpy(-ago, cross(get3(bodies.spin, body), arm), arm)
+    return axpy(-ago, cross(spin, arm), arm)

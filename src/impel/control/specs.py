@@ -76,8 +76,13 @@ def auto_strength(weight: float, mass: float, stiffness: float, base: float) -> 
     return 2 * (weight + mass * stiffness * base)
 
 
-def make_actuators(specs: Sequence[ActuatorSpec], bodies: Placed, ties: Iterable[Tie] = ()) -> Actuators:
-    """Gather actuators, their targets on the first keys. `ties` say how bodies hang together.
+def paths_of(specs: Sequence[ActuatorSpec]) -> Paths:
+    """The path of each actuator."""
+    return make_paths([s.keys for s in specs], [s.loop for s in specs])
+
+
+def make_actuators(specs: Sequence[ActuatorSpec], paths: Paths, bodies: Placed, ties: Iterable[Tie] = ()) -> Actuators:
+    """Gather actuators, their targets on the first keys of their paths. `ties` say how bodies hang together.
 
     Every state array starts at zero; set `carried` to 1 for a start at which weights are known already.
     """
@@ -89,8 +94,7 @@ def make_actuators(specs: Sequence[ActuatorSpec], bodies: Placed, ties: Iterable
         if s.body in actors[s.kind]:
             raise ValueError(f"actuator {a}: body {s.body} already has a {s.kind} actuator")
         actors[s.kind][s.body] = a
-    linkage = make_linkage(bodies, ties, actors["move"], actors["turn"])
-    paths = make_paths([s.keys for s in specs], [s.loop for s in specs])
+    linkage, inertia = make_linkage(bodies, ties, actors["move"], actors["turn"])
     member_of = {int(body): k for k, body in enumerate(linkage.body)}
     member = np.array([member_of[s.body] for s in specs], np.int64)
 
@@ -98,10 +102,14 @@ def make_actuators(specs: Sequence[ActuatorSpec], bodies: Placed, ties: Iterable
         return np.array([getattr(s, name) for s in specs], float)
 
     m = len(linkage.body)
+    turns = (paths.turns == 1)[:, None, None]
     return Actuators(  # type: ignore[call-arg]
         body=np.array([s.body for s in specs], np.int64),
         member=member,
-        paths=paths,
+        turns=paths.turns,
+        loops=paths.loops,
+        first_segment=paths.first_segment,
+        segments=paths.segments,
         linkage=linkage,
         base=column("base"),
         stiffness=column("stiffness"),
@@ -109,9 +117,8 @@ def make_actuators(specs: Sequence[ActuatorSpec], bodies: Placed, ties: Iterable
         adaptation=column("adaptation"),
         strength=column("strength"),
         weight=linkage.mass[linkage.root[member]],
-        segment=np.zeros(n),
-        u=np.zeros(n),
-        lap=np.zeros(n),
+        felt=np.where(turns, inertia[member], linkage.mass[member, None, None] * np.eye(3)),
+        target=np.zeros((n, 3)),
         axis=_first_way_round(paths),
         carried=np.zeros(n),
         residual=np.zeros((n, 3)),
@@ -120,7 +127,6 @@ def make_actuators(specs: Sequence[ActuatorSpec], bodies: Placed, ties: Iterable
         done=np.zeros(n),
         last_velocity=np.zeros((m, 3)),
         last_momentum=np.zeros((m, 3)),
-        offset=np.zeros((n, 3)),
         wish=np.zeros((n, 3)),
         pull=np.zeros((n, 3)),
     )
@@ -128,8 +134,8 @@ def make_actuators(specs: Sequence[ActuatorSpec], bodies: Placed, ties: Iterable
 
 def _first_way_round(paths: Paths) -> Floats:
     """The sense in which each path begins to turn: a first turn by 180° is made that way."""
-    rows = paths.curve[paths.first_segment[:-1]]
-    turns = rows[:, 4:].reshape(-1, 3, 4)
+    rows = paths.segments[paths.first_segment[:-1]]
+    turns = rows[:, 4:16].reshape(-1, 3, 4)
     way = np.einsum("ank,an->ak", turns[:, :, :3], turns[:, :, 3])
     way = np.einsum("aij,aj->ai", matrix_from_quaternion(rows[:, :4]), way)
     return way * paths.turns[:, None]
