@@ -10,7 +10,14 @@ from impel.physics.bodies import Bodies, drift, kick, make_bodies
 EARTH = (0.0, 0.0, -9.81)
 NOWHERE = (0.0, 0.0, 0.0)
 
-POSITION, VELOCITY, ORIENTATION, SPIN, TARGET, COLUMNS = slice(0, 3), slice(3, 6), slice(6, 10), slice(10, 13), slice(13, 16), 16
+POSITION, VELOCITY, ORIENTATION, SPIN, TARGET, COLUMNS = (
+    slice(0, 3),
+    slice(3, 6),
+    slice(6, 10),
+    slice(10, 13),
+    slice(13, 16),
+    16,
+)
 
 
 @kernel
@@ -45,9 +52,16 @@ def run(bodies, actuators, seconds, dt=1e-3, gravity=NOWHERE, wall=np.inf, relea
     return np.cumsum(steps), trace
 
 
-def one_body(*specs: ActuatorSpec, at=(0.0, 0.0, 0.0), inertia=(0.02, 0.02, 0.02), mass=1.0) -> tuple[Bodies, Actuators]:
+def one_body(
+    *specs: ActuatorSpec, at=(0.0, 0.0, 0.0), inertia=(0.02, 0.02, 0.02), mass=1.0
+) -> tuple[Bodies, Actuators]:
     bodies = make_bodies(
-        np.array([at]), np.array([[1.0, 0, 0, 0]]), np.zeros((1, 3)), np.zeros((1, 3)), np.array([mass]), np.array([inertia])
+        np.array([at]),
+        np.array([[1.0, 0, 0, 0]]),
+        np.zeros((1, 3)),
+        np.zeros((1, 3)),
+        np.array([mass]),
+        np.array([inertia]),
     )
     return bodies, make_actuators(specs, paths_of(specs), bodies)
 
