@@ -3,12 +3,13 @@
 import math
 
 from impel.kernel import kernel
-from impel.motion.rotations import conjugate, dot, get3, get4, logarithm, multiply, norm, scale, sub
-from impel.motion.splines import orientation_at, position_at
+from impel.motion.rotations import conjugate, dot, logarithm, multiply, norm, scale, sub
+from impel.motion.splines import FASTEST, SHARPEST, orientation_at, position_at
+
+SEGMENT, U, LAP = range(3)  # columns of a target
 
 CLOSE = 1e-5  # of the base distance: a target so near its reach stops looking for more
 LOOKS = 256  # at the path in one step, at most; a target that needs more goes on in the next step
-ARRIVED = 0.01  # of the base distance: the last key is reached when its body is so near
 HALF_TURN = math.radians(170.0)  # beyond this angle the way round that was taken before is kept
 
 
@@ -58,30 +59,23 @@ def _exit(outwards, speed2, distance, radius):
 
 
 @kernel
-def advance_target(bodies, actuators, a):
-    """Move the target to the first point ahead that is the base distance away; return the offset to it.
+def advance_target(segments, loops, turns, target, position, orientation, reach):
+    """Move a target to the first point ahead that is the base distance away; return the offset to it.
 
     Every point it passes is within the base distance of the body now, and it never goes back: whatever pushes the
-    body away, its target waits. Loops go round at most once a step.
+    body away, its target waits. Loops go round at most once a step. `target` holds segment, u and lap.
     """
-    paths = actuators.paths
-    body = actuators.body[a]
-    position = get3(bodies.position, body)
-    orientation = get4(bodies.orientation, body)
-    turns = paths.turns[a] == 1
-    first = paths.first_segment[a]
-    count = paths.first_segment[a + 1] - first
-    reach = actuators.base[a]
-    i = int(actuators.segment[a])
-    u = actuators.u[a]
+    count = len(segments)
+    i = int(target[SEGMENT])
+    u = target[U]
     passed = 0
-    offset, velocity = offset_to(paths.curve[first + i], u, turns, position, orientation)
+    offset, velocity = offset_to(segments[i], u, turns, position, orientation)
     for _ in range(LOOKS):
         if reach - norm(offset) <= CLOSE * reach:
             break
         if u < 1.0:
-            u = min(u + safe_step(offset, velocity, reach, paths.fastest[first + i], paths.sharpest[first + i]), 1.0)
-        elif passed == count or (i + 1 == count and paths.loops[a] == 0):
+            u = min(u + safe_step(offset, velocity, reach, segments[i, FASTEST], segments[i, SHARPEST]), 1.0)
+        elif passed == count or (i + 1 == count and not loops):
             break
         else:
             passed += 1
@@ -89,26 +83,27 @@ def advance_target(bodies, actuators, a):
             i += 1
             if i == count:
                 i = 0
-                actuators.lap[a] += 1.0
-        offset, velocity = offset_to(paths.curve[first + i], u, turns, position, orientation)
-    actuators.segment[a] = i
-    actuators.u[a] = u
-    if paths.loops[a] == 0 and i + 1 == count and u == 1.0 and norm(offset) <= ARRIVED * reach:
-        actuators.done[a] = 1.0
-    if turns:
-        offset = _same_way_round(actuators.axis, a, offset)
+                target[LAP] += 1.0
+        offset, velocity = offset_to(segments[i], u, turns, position, orientation)
+    target[SEGMENT] = i
+    target[U] = u
     return offset
 
 
+@kernel(inline=True)
+def at_end(segments, target):
+    return target[SEGMENT] == len(segments) - 1 and target[U] == 1.0
+
+
 @kernel
-def _same_way_round(axis, a, offset):
+def same_way_round(axis, offset):
     """Near half a turn the shorter way flips at a touch: keep to the side that was taken before."""
     angle = norm(offset)
-    if angle > HALF_TURN and dot(offset, get3(axis, a)) < 0.0:
+    if angle > HALF_TURN and dot(offset, (axis[0], axis[1], axis[2])) < 0.0:
         offset = scale(offset, 1.0 - 2.0 * math.pi / angle)
     if angle > 0.0:
         s = 1.0 / norm(offset)
-        axis[a, 0], axis[a, 1], axis[a, 2] = offset[0] * s, offset[1] * s, offset[2] * s
+        axis[0], axis[1], axis[2] = offset[0] * s, offset[1] * s, offset[2] * s
     return offset
 
 
