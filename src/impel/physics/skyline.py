@@ -1,6 +1,6 @@
 """Cholesky factors of symmetric matrices that keep only the entries between the first one of a row and the diagonal.
 
-Row r holds its columns `first[r]` to r in `data[start[r] + column]`. Factors stay inside this envelope, so the pattern
+Row r of `envelope` says in which column the row begins, and where its column 0 would be in `data`. Factors stay inside this envelope, so the pattern
 is laid out once and never changes.
 """
 
@@ -11,17 +11,17 @@ from impel.kernel import kernel
 REGULARISATION = 1e-9  # of each diagonal entry: redundant joints of closed loops share their load instead of failing
 
 
-@kernel
-def factor(data, first, start, begin, end, regularisation):
+@kernel(inner=True)
+def factor(data, envelope, begin, end, regularisation):
     """Turn rows begin to end, a block of their own, into their Cholesky factor; diagonals become reciprocals."""
     for r in range(begin, end):
-        row = start[r]
+        first, row = envelope[r, 0], envelope[r, 1]
         diagonal = data[row + r]
         pivot = diagonal * (1.0 + regularisation)
-        for c in range(first[r], r):
-            column = start[c]
+        for c in range(first, r):
+            first_c, column = envelope[c, 0], envelope[c, 1]
             s = data[row + c]
-            for k in range(max(first[r], first[c]), c):
+            for k in range(max(first, first_c), c):
                 s -= data[row + k] * data[column + k]
             s *= data[column + c]
             data[row + c] = s
@@ -30,18 +30,18 @@ def factor(data, first, start, begin, end, regularisation):
         data[row + r] = 1.0 / math.sqrt(max(pivot, regularisation * diagonal))
 
 
-@kernel
-def solve(data, first, start, begin, end, x):
+@kernel(inner=True)
+def solve(data, envelope, begin, end, x):
     """Replace x by the solution, given the factor."""
     for r in range(begin, end):
-        row = start[r]
+        first, row = envelope[r, 0], envelope[r, 1]
         s = x[r]
-        for c in range(first[r], r):
+        for c in range(first, r):
             s -= data[row + c] * x[c]
         x[r] = s * data[row + r]
     for r in range(end - 1, begin - 1, -1):
-        row = start[r]
+        first, row = envelope[r, 0], envelope[r, 1]
         s = x[r] * data[row + r]
         x[r] = s
-        for c in range(first[r], r):
+        for c in range(first, r):
             x[c] -= data[row + c] * s
