@@ -4,9 +4,9 @@ import math
 
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, exponential, get3, get4, multiply, normalize, scale, set3, set4
-from impel.physics.joint_rows import look, vector_of, weigh
+from impel.physics.joint_rows import lean, look, vector_of, weigh
 from impel.physics.joints import LINEAR, LIVE, TURNING_A
-from impel.physics.rattle import change_limits, hold_velocities, keep_places
+from impel.physics.rattle import hold_velocities, keep_places, meet_limits
 from impel.physics.skyline import REGULARISATION, factor, solve
 
 CLOSED = 1e-12  # m or rad
@@ -31,8 +31,8 @@ def assemble(bodies, joints):
         row, row_end = joints.island[island, 1], joints.island[island + 1, 1]
         damping, best, gap = REGULARISATION, math.inf, math.inf
         for _ in range(ITERATIONS):
-            error = look(bodies, joints, begin, end, True)
-            change_limits(joints, begin, end, joints.impulse, 0.0, True, False)
+            error = look(bodies, joints, begin, end, begin < end)
+            meet_limits(joints, begin, end)
             size = 0.0
             for r in range(row, row_end):
                 size += joints.change[r] ** 2
@@ -47,10 +47,11 @@ def assemble(bodies, joints):
                     p = joints.place[i]
                     set3(bodies.position, i, (p[0], p[1], p[2]))
                     set4(bodies.orientation, i, (p[3], p[4], p[5], p[6]))
-                look(bodies, joints, begin, end, True)
+                look(bodies, joints, begin, end, begin < end)
             if gap <= CLOSED or damping > STUCK:
                 break
-            weigh(bodies, joints, island, True)
+            lean(bodies, joints, island)
+            weigh(bodies, joints, island)
             factor(joints.factor, joints.envelope, row, row_end, damping)
             solve(joints.factor, joints.envelope, row, row_end, joints.change)
             _displace(bodies, joints, begin, end)

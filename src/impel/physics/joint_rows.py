@@ -169,31 +169,37 @@ def look(bodies, joints, begin, end, aim):
 
 
 @kernel(inner=True)
-def weigh(bodies, joints, island, moved):
-    """The matrix of an island, rows·inverse mass·rows; `moved`: not only the set of limits that are met changed."""
-    place, rows, data, envelope = joints.place, joints.rows, joints.factor, joints.envelope
-    if moved:
-        for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
-            i = joints.members[k]
-            x, y, z = _axes(get4(bodies.orientation, i))
-            u, v, w = get3(bodies.inverse_inertia, i)
-            c = INVERSE
-            for m in range(3):
-                for n in range(m, 3):
-                    place[i, c] = u * x[m] * x[n] + v * y[m] * y[n] + w * z[m] * z[n]
-                    c += 1
-        for k in range(joints.island[island, 0], joints.island[island + 1, 0]):
-            joint = joints.each[k]
-            for side in range(2):
-                i = joint.a if side == 0 else joint.b
-                if bodies.inverse_mass[i] > 0.0:
-                    for r in range(joint.row, joint.row_end):
-                        t = turned(place, i, vector_of(rows, r, ANGULAR_A + 3 * side))
-                        c = TURNING_A + 3 * side
-                        rows[r, c], rows[r, c + 1], rows[r, c + 2] = t
+def lean(bodies, joints, island):
+    """How the rows that `look` has aimed act on the spins; leaves the inverse inertias in `place`."""
+    place, rows = joints.place, joints.rows
+    for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
+        i = joints.members[k]
+        x, y, z = _axes(get4(bodies.orientation, i))
+        u, v, w = get3(bodies.inverse_inertia, i)
+        c = INVERSE
+        for m in range(3):
+            for n in range(m, 3):
+                place[i, c] = u * x[m] * x[n] + v * y[m] * y[n] + w * z[m] * z[n]
+                c += 1
+    for k in range(joints.island[island, 0], joints.island[island + 1, 0]):
+        joint = joints.each[k]
+        for side in range(2):
+            i = joint.a if side == 0 else joint.b
+            if bodies.inverse_mass[i] > 0.0:
+                for r in range(joint.row, joint.row_end):
+                    t = turned(place, i, vector_of(rows, r, ANGULAR_A + 3 * side))
+                    c = TURNING_A + 3 * side
+                    rows[r, c], rows[r, c + 1], rows[r, c + 2] = t
+
+
+@kernel(inner=True)
+def weigh(bodies, joints, island):
+    """The matrix of an island: rows·inverse mass·rows, and ones for limits that are not met."""
+    rows, data, envelope = joints.rows, joints.factor, joints.envelope
     for r in range(joints.island[island, 1], joints.island[island + 1, 1]):
         for c in range(envelope[r, 0], r + 1):
             data[envelope[r, 1] + c] = 0.0
+        data[envelope[r, 1] + r] = 1.0 - rows[r, LIVE]
     for p in range(joints.island[island, 3], joints.island[island + 1, 3]):
         late, early = joints.each[joints.pairs[p, 0]], joints.each[joints.pairs[p, 1]]
         s, t = 3 * joints.pairs[p, 2], 3 * joints.pairs[p, 3]
@@ -208,9 +214,6 @@ def weigh(bodies, joints, island, moved):
                         data[envelope[r, 1] + c] += dot(force, vector_of(rows, c, LINEAR)) + dot(
                             couple, vector_of(rows, c, TURNING_A + t)
                         )
-    for r in range(joints.island[island, 1], joints.island[island + 1, 1]):
-        if rows[r, LIVE] == 0.0:
-            data[envelope[r, 1] + r] = 1.0
 
 
 @kernel(inline=True)

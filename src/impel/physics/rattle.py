@@ -11,7 +11,7 @@ import math
 from impel.kernel import kernel
 from impel.motion.rotations import axpy, dot, get3, get4, set3, set4, sub
 from impel.physics.bodies import drift_one, spin_of, turn_freely
-from impel.physics.joint_rows import look, strike, turned, vector_of, weigh
+from impel.physics.joint_rows import lean, look, strike, turned, vector_of, weigh
 from impel.physics.joints import ANGULAR_A, ANGULAR_B, BEFORE, FORCE, LINEAR, LIVE
 from impel.physics.skyline import REGULARISATION, factor, solve
 
@@ -50,16 +50,19 @@ def hold_positions(bodies, joints, dt):
                     (p[3], p[4], p[5], p[6]), momentum, bodies.inverse_inertia[i], bodies.top[i], dt
                 )
                 set4(bodies.orientation, i, q)
-            error = look(bodies, joints, begin, end, False)
+            error = look(bodies, joints, begin, end, begin > end)  # no: but a literal would compile `look` twice
             done = error <= TOLERANCE
             # The set of limits is settled before the iterations and checked after them, frozen in between.
             if (done or iteration == 0) and rounds < ROUNDS:
-                if change_limits(joints, begin, end, impulse, dt, True, done and rounds < ROUNDS - 1):
+                changed = meet_limits(joints, begin, end)
+                if done and rounds < ROUNDS - 1:
+                    changed |= leave_limits(joints, begin, end, impulse, dt)
+                if changed:
                     done = False
                     iteration = 0
                     rounds += 1
                     last_error = math.inf
-                    weigh(bodies, joints, island, False)
+                    weigh(bodies, joints, island)
                     factor(joints.factor, joints.envelope, row, row_end, REGULARISATION)
             if done:
                 break
@@ -93,25 +96,34 @@ def keep_places(bodies, joints, island):
 
 
 @kernel(inner=True)
-def change_limits(joints, begin, end, impulse, dt, meet, leave):
-    """Take in the limits that are overstepped, let go of those that would have to pull; is there a change?"""
+def meet_limits(joints, begin, end):
+    """Take in the limits that are overstepped; is there a new one?"""
     changed = False
     for k in range(begin, end):
         joint = joints.each[k]
         j, r = joint.index, joint.limit
-        if r >= 0:
-            if joints.active[j] == 0.0:
-                below, above = joint.lower - joints.coordinate[j], joints.coordinate[j] - joint.upper
-                if meet and max(below, above) > TOLERANCE:
-                    joints.active[j] = -1.0 if below > above else 1.0
-                    joints.rows[r, LIVE] = 1.0
-                    joints.change[r] = -below if below > above else above
-                    changed = True
-            elif leave and joints.active[j] * impulse[r] > 0.0:
-                joints.active[j] = 0.0
-                joints.rows[r, LIVE] = 0.0
-                joints.change[r] = dt * impulse[r]  # which takes back what it did
+        if r >= 0 and joints.active[j] == 0.0:
+            below, above = joint.lower - joints.coordinate[j], joints.coordinate[j] - joint.upper
+            if max(below, above) > TOLERANCE:
+                joints.active[j] = -1.0 if below > above else 1.0
+                joints.rows[r, LIVE] = 1.0
+                joints.change[r] = -below if below > above else above
                 changed = True
+    return changed
+
+
+@kernel(inner=True)
+def leave_limits(joints, begin, end, impulse, dt):
+    """Let go of the limits that would have to pull; is there one?"""
+    changed = False
+    for k in range(begin, end):
+        joint = joints.each[k]
+        j, r = joint.index, joint.limit
+        if r >= 0 and joints.active[j] * impulse[r] > 0.0:
+            joints.active[j] = 0.0
+            joints.rows[r, LIVE] = 0.0
+            joints.change[r] = dt * impulse[r]  # which takes back what it did
+            changed = True
     return changed
 
 
@@ -122,10 +134,10 @@ def hold_velocities(bodies, joints):
     for island in range(len(joints.island) - 1):
         begin, end = joints.island[island, 0], joints.island[island + 1, 0]
         row, row_end = joints.island[island, 1], joints.island[island + 1, 1]
-        look(bodies, joints, begin, end, True)
-        moved = True
+        look(bodies, joints, begin, end, begin < end)
+        lean(bodies, joints, island)
         for _ in range(ROUNDS):
-            weigh(bodies, joints, island, moved)
+            weigh(bodies, joints, island)
             factor(joints.factor, joints.envelope, row, row_end, REGULARISATION)
             for k in range(begin, end):
                 joint = joints.each[k]
@@ -136,9 +148,8 @@ def hold_velocities(bodies, joints):
                     rate += dot(spin_a, vector_of(rows, r, ANGULAR_A)) + dot(spin_b, vector_of(rows, r, ANGULAR_B))
                     change[r] = -rate * rows[r, LIVE]
             solve(joints.factor, joints.envelope, row, row_end, change)
-            if not change_limits(joints, begin, end, change, 0.0, False, True):
+            if not leave_limits(joints, begin, end, change, 0.0):
                 break
-            moved = False
         strike(bodies, joints, begin, end, change)
         for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
             i = joints.members[k]
