@@ -4,14 +4,14 @@ import math
 
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, exponential, get3, get4, multiply, normalize, scale, set3, set4
-from impel.physics.joint_rows import lean, look, vector_of, weigh
+from impel.physics.joint_rows import lean, look, vector_of, weigh, worst_row
 from impel.physics.joints import LINEAR, LIVE, TURNING_A
 from impel.physics.rattle import hold_velocities, keep_places, meet_limits
-from impel.physics.skyline import REGULARISATION, factor, solve
+from impel.physics.skyline import factor, solve
 
 CLOSED = 1e-12  # m or rad
 ITERATIONS = 200  # 3 to 10 are usual; many only where the joints cannot be closed
-STUCK = 1e6  # regularisation at which a step no longer moves anything
+LEAST, STUCK = 1e-6, 1e6  # damping that makes a difference, and that at which nothing moves any more
 
 
 @kernel
@@ -29,19 +29,19 @@ def assemble(bodies, joints):
     for island in range(len(joints.island) - 1):
         begin, end = joints.island[island, 0], joints.island[island + 1, 0]
         row, row_end = joints.island[island, 1], joints.island[island + 1, 1]
-        damping, best, gap = REGULARISATION, math.inf, math.inf
+        damping, best, gap = 0.0, math.inf, math.inf
         for _ in range(ITERATIONS):
-            error = look(bodies, joints, begin, end, begin < end)
+            look(bodies, joints, begin, end, begin < end)
             meet_limits(joints, begin, end)
             size = 0.0
             for r in range(row, row_end):
                 size += joints.change[r] ** 2
             if size < best:
-                best, gap = size, error
-                damping = max(0.1 * damping, REGULARISATION)
+                best, gap = size, worst_row(joints, row, row_end, 1.0)
+                damping = 0.1 * damping if damping > LEAST else 0.0
                 keep_places(bodies, joints, island)
             else:
-                damping *= 10.0
+                damping = max(10.0 * damping, LEAST)
                 for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
                     i = joints.members[k]
                     p = joints.place[i]

@@ -74,13 +74,12 @@ def _set_couple(rows, r, couple):
 
 @kernel(inner=True)
 def look(bodies, joints, begin, end, aim):
-    """Write how far each row of the joints begin to end is from being met to `change`; return the largest.
+    """Write how far each row of the joints begin to end is from being met to `change`.
 
     Also updates the coordinates, and, to `aim`, the directions in which the rows act at the present places.
     Rows of limits that are not met count as met.
     """
     g, rows = joints.change, joints.rows
-    worst = 0.0
     for k in range(begin, end):
         joint = joints.each[k]
         kind, r, limit = joint.kind, joint.row, joint.limit
@@ -160,11 +159,20 @@ def look(bodies, joints, begin, end, aim):
             g[limit] = 0.0
             if active != 0.0:
                 g[limit] = coordinate - (joint.lower if active < 0.0 else joint.upper)
-        for i in range(r, joint.row_end):
-            if not abs(g[i]) <= worst:  # also when it is not a number
-                worst = abs(g[i])
-                if not worst < math.inf:
-                    return math.inf
+
+
+@kernel(inline=True)
+def worst_row(joints, begin, end, redundant):
+    """The largest of the residuals that `look` has written, those of redundant rows weighted; infinite for a NaN."""
+    worst = 0.0
+    for r in range(begin, end):
+        residual = abs(joints.change[r])
+        if joints.factor[joints.envelope[r, 1] + r] == 0.0:
+            residual *= redundant
+        if not residual <= worst:
+            worst = residual
+            if not worst < math.inf:
+                return math.inf
     return worst
 
 

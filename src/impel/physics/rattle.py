@@ -11,14 +11,15 @@ import math
 from impel.kernel import kernel
 from impel.motion.rotations import axpy, dot, get3, get4, set3, set4, sub
 from impel.physics.bodies import drift_one, spin_of, turn_freely
-from impel.physics.joint_rows import lean, look, strike, turned, vector_of, weigh
+from impel.physics.joint_rows import lean, look, strike, turned, vector_of, weigh, worst_row
 from impel.physics.joints import ANGULAR_A, ANGULAR_B, BEFORE, FORCE, LINEAR, LIVE
-from impel.physics.skyline import REGULARISATION, factor, solve
+from impel.physics.skyline import factor, solve
 
 TOLERANCE = 1e-10  # m or rad: where the iterations stop
 ACCEPTABLE = 1e-8  # m or rad: what is still good when they get no further (over-determined loops, rounding)
 ITERATIONS = 8  # at 1 ms one or two are usual; a step that needs more is too long
 ROUNDS = 4  # changes of the set of limits that are met, within one step
+TOLERABLE = 1e-6  # m or rad, in rows that are redundant: a loop that was written with rounded numbers
 DIVERGED = 3  # verdict
 
 
@@ -50,7 +51,8 @@ def hold_positions(bodies, joints, dt):
                     (p[3], p[4], p[5], p[6]), momentum, bodies.inverse_inertia[i], bodies.top[i], dt
                 )
                 set4(bodies.orientation, i, q)
-            error = look(bodies, joints, begin, end, begin > end)  # no: but a literal would compile `look` twice
+            look(bodies, joints, begin, end, begin > end)  # no: but a literal would compile it twice
+            error = worst_row(joints, row, row_end, TOLERANCE / TOLERABLE)
             done = error <= TOLERANCE
             # The set of limits is settled before the iterations and checked after them, frozen in between.
             if (done or iteration == 0) and rounds < ROUNDS:
@@ -63,7 +65,7 @@ def hold_positions(bodies, joints, dt):
                     rounds += 1
                     last_error = math.inf
                     weigh(bodies, joints, island)
-                    factor(joints.factor, joints.envelope, row, row_end, REGULARISATION)
+                    factor(joints.factor, joints.envelope, row, row_end, 0.0)
             if done:
                 break
             if iteration == ITERATIONS or not error < 100.0 * last_error:
@@ -138,7 +140,7 @@ def hold_velocities(bodies, joints):
         lean(bodies, joints, island)
         for _ in range(ROUNDS):
             weigh(bodies, joints, island)
-            factor(joints.factor, joints.envelope, row, row_end, REGULARISATION)
+            factor(joints.factor, joints.envelope, row, row_end, 0.0)
             for k in range(begin, end):
                 joint = joints.each[k]
                 v = sub(get3(bodies.velocity, joint.a), get3(bodies.velocity, joint.b))

@@ -1,23 +1,28 @@
 """Cholesky factors of symmetric matrices that keep only the entries between the first one of a row and the diagonal.
 
-Row r of `envelope` says in which column the row begins, and where its column 0 would be in `data`. Factors stay inside this envelope, so the pattern
-is laid out once and never changes.
+Row r of `envelope` says in which column the row begins, and where its column 0 would be in `data`. Factors stay inside
+this envelope, so the pattern is laid out once and never changes.
 """
 
 import math
 
 from impel.kernel import kernel
 
-REGULARISATION = 1e-9  # of each diagonal entry: redundant joints of closed loops share their load instead of failing
+REDUNDANT = 1e-9  # pivot over diagonal entry below which a row says nothing new, as some joints of closed loops do
 
 
 @kernel(inner=True)
-def factor(data, envelope, begin, end, regularisation):
-    """Turn rows begin to end, a block of their own, into their Cholesky factor; diagonals become reciprocals."""
+def factor(data, envelope, begin, end, damping):
+    """Turn rows begin to end, a block of their own, into their Cholesky factor.
+
+    Diagonals are increased by this share and become reciprocals; that of a redundant row becomes zero, so that
+    solutions have a zero there. (Increasing all diagonals a little would do as well for one solve, but leaves large
+    loads that cancel, and these do not stay in balance when the bodies have turned.)
+    """
     for r in range(begin, end):
         first, row = envelope[r, 0], envelope[r, 1]
         diagonal = data[row + r]
-        pivot = diagonal * (1.0 + regularisation)
+        pivot = diagonal * (1.0 + damping)
         for c in range(first, r):
             first_c, column = envelope[c, 0], envelope[c, 1]
             s = data[row + c]
@@ -26,8 +31,7 @@ def factor(data, envelope, begin, end, regularisation):
             s *= data[column + c]
             data[row + c] = s
             pivot -= s * s
-        # Rounding can eat the pivot of a redundant row; it is never smaller than its regularisation.
-        data[row + r] = 1.0 / math.sqrt(max(pivot, regularisation * diagonal))
+        data[row + r] = 1.0 / math.sqrt(pivot) if pivot > REDUNDANT * diagonal else 0.0
 
 
 @kernel(inner=True)
