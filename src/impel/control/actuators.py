@@ -4,14 +4,12 @@
 """
 
 import math
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from impel.control.linkage import Linkage, gather, wished_rates
 from impel.control.targets import advance_target, at_end, same_way_round
-from impel.kernel import kernel
+from impel.kernel import kernel, struct
 from impel.motion.rotations import add, axpy, cross, dot, get3, get4, norm, rotate, scale, set3, sub, unrotate
 
 Floats = NDArray[np.float64]
@@ -21,7 +19,8 @@ ARRIVED = 0.01  # of the base distance: the last key is reached when its body is
 RESIDUAL = 0.3  # of the pull at base distance: what the correction may add beyond the weight (measured: no wind-up)
 
 
-class Actuators(NamedTuple):
+@struct
+class Actuators:
     """A actuators; actuator a follows path a with a force, or with a torque if its path turns."""
 
     body: Integers  # (A,)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from impel.kernel import kernel
+from impel.kernel import kernel, struct
 from impel.motion.rotations import (
     add,
     axpy,
@@ -66,7 +66,8 @@ class Tie(NamedTuple):
     axis: ArrayLike = (0.0, 0.0, 1.0)  # of a hinge
 
 
-class Linkage(NamedTuple):
+@struct
+class Linkage:
     """M members: the bodies of every structure that has an actuator, parents before children."""
 
     body: Integers  # (M,)

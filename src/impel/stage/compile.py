@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.control.felt import Tree, what_is_felt
-from impel.control.specs import ActuatorSpec, auto_strength, largest_stable_step, make_actuators
+from impel.control.actuators import Actuators
+from impel.control.linkage import BALL, HINGE, WELD, Tie
+from impel.control.specs import ActuatorSpec, auto_strength, largest_stable_step, make_actuators, paths_of
 from impel.files import Problem
 from impel.geometry.shapes import Solid, solid
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
@@ -15,7 +16,8 @@ from impel.physics.assembly import assemble
 from impel.physics.bodies import Bodies, make_bodies
 from impel.physics.contact import Coating, default_coating, make_contacts
 from impel.physics.follow import Followers
-from impel.physics.joints import Joints, JointSpec, carried_order, make_joints
+from impel.motion.paths import Paths
+from impel.physics.joints import JointSpec, make_joints
 from impel.scene.bodies import Body
 from impel.scene.derived import WATER, drive, followed
 from impel.scene.joints import Joint
@@ -40,6 +42,7 @@ class Compiled(NamedTuple):
     bodies: list[str]  # in the order of the arrays; the world itself, if joints need it, comes last
     joints: list[str]
     actuators: list[str]  # "ball.move", "ball.turn"
+    paths: Paths | None
     solids: list[Solid]
 
 
@@ -63,16 +66,14 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         for kind, wish in (("move", actor.move), ("turn", actor.turn))
         if wish is not None
     ]
-    tree = _tree(bodies, joints, [body for label, body, _ in wishes if label.endswith(".move")])
-    actuator_specs = _strong_enough(
-        [_actuator(body, wish, solids[body]) for _, body, wish in wishes], bodies, tree, scene.world.gravity
-    )
+    actuator_specs = [_actuator(body, wish, solids[body]) for _, body, wish in wishes]
+    paths = paths_of(actuator_specs) if actuator_specs else None
     stage = Stage(
         bodies=bodies,
         followers=_followers(scene, solids, index),
         joints=joints,
         contacts=_contacts(scene, bodies, specs),
-        actuators=make_actuators(actuator_specs, bodies, tree) if actuator_specs else None,
+        actuators=_actuators(actuator_specs, paths, bodies, specs, scene.world.gravity) if paths is not None else None,
         hand=Hand(np.zeros_like(bodies.push), np.zeros_like(bodies.twist)) if by_hand else None,
         gravity=scene.world.gravity,
         drag=scene.world.drag,
@@ -84,6 +85,7 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         bodies=[*names, WORLD] if needs_world else names,
         joints=list(scene.joints),
         actuators=[label for label, _, _ in wishes],
+        paths=paths,
         solids=solids,
     )
 
@@ -164,30 +166,6 @@ def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> Join
     return JointSpec(joint.kind, index[a], index[b], at, name=f"joints.{name}", **fields)  # type: ignore[arg-type]
 
 
-def _tree(bodies: Bodies, joints: Joints | None, movers: list[int]) -> Tree | None:
-    """Who carries whom: seen from what cannot move, else from a body that is moved by keys, else from the heaviest."""
-    if joints is None:
-        return None
-    n = len(bodies.mass)
-    free = np.isfinite(bodies.mass)
-    by_mass = np.argsort(-np.where(free, bodies.mass, 0.0), kind="stable")
-    roots = [int(i) for i in np.flatnonzero(~free)]
-    parent, order = carried_order(joints.a, joints.b, roots, n)
-    for i in [*movers, *map(int, by_mass)]:
-        if i not in order:
-            roots.append(i)
-            parent, order = carried_order(joints.a, joints.b, roots, n)
-    pivot = np.zeros((n, 3))
-    welded = np.zeros(n, bool)
-    weld = {int(j) for j in np.flatnonzero(joints.kind == 2)}
-    for j, (a, b) in enumerate(zip(joints.a, joints.b, strict=True)):
-        for child, above, anchor in ((b, a, joints.at_b[j]), (a, b, joints.at_a[j])):
-            if parent[child] == above:
-                pivot[child] = anchor
-                welded[child] = j in weld
-    return Tree(np.array(parent, np.int64), pivot, welded)
-
-
 def _actuator(body: int, wish: Any, whole: Solid) -> ActuatorSpec:
     numbers = drive(wish)
     turns = hasattr(wish, "base_angle")
@@ -209,22 +187,25 @@ def _actuator(body: int, wish: Any, whole: Solid) -> ActuatorSpec:
     )
 
 
-def _strong_enough(
-    specs: list[ActuatorSpec], bodies: Bodies, tree: Tree | None, gravity: tuple[float, float, float]
-) -> list[ActuatorSpec]:
-    """Give actuators without a strength one that suits what they carry."""
-    from dataclasses import replace
+def _actuators(
+    specs: list[ActuatorSpec], paths: Paths, bodies: Bodies, joints: list[JointSpec], gravity: tuple[float, float, float]
+) -> Actuators:
+    kinds = {"ball": BALL, "hinge": HINGE, "weld": WELD}
+    ties = [Tie(j.a, j.b, j.at, kinds[j.kind], j.axis) for j in joints if j.kind in kinds]
+    actuators = make_actuators(specs, paths, bodies, ties)
+    for a in np.flatnonzero(np.isnan(actuators.strength)):
+        actuators.strength[a] = _strong_enough(actuators, int(a), math.hypot(*gravity))
+    return actuators
 
-    felt = what_is_felt(bodies, tree)
-    g = math.hypot(*gravity)
 
-    def strength(spec: ActuatorSpec) -> float:
-        if spec.kind == "move":
-            return auto_strength(felt.mass[spec.body] * g, felt.mass[spec.body], spec.stiffness, spec.base)
-        inertia = float(np.linalg.eigvalsh(felt.inertia[spec.body])[-1])
-        return auto_strength(float(np.linalg.norm(felt.lever[spec.body])) * g, inertia, spec.stiffness, spec.base)
-
-    return [replace(spec, strength=strength(spec)) if math.isnan(spec.strength) else spec for spec in specs]
+def _strong_enough(actuators: Actuators, a: int, g: float) -> float:
+    """A strength that suits what the actuator carries, for one that was given none."""
+    if actuators.turns[a]:
+        weight = float(np.linalg.norm(actuators.linkage.lever[actuators.member[a]])) * g
+    else:
+        weight = float(actuators.weight[a]) * g
+    felt = float(np.linalg.eigvalsh(actuators.felt[a])[-1])
+    return auto_strength(weight, felt, float(actuators.stiffness[a]), float(actuators.base[a]))
 
 
 def _contacts(scene: Scene, bodies: Bodies, joints: list[JointSpec]) -> Any:
