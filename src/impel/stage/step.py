@@ -58,6 +58,12 @@ def lend_a_hand(bodies, hand):
 
 
 @kernel
+def copy(source, destination):
+    for i in range(len(source)):
+        destination[i] = source[i]
+
+
+@kernel
 def all_pairs_listed(bodies, contacts, dt):
     return contacts is None or find_pairs(bodies, contacts, dt) == 0
 
@@ -88,21 +94,21 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         if not all_pairs_listed(now.bodies, now.contacts, dt):
             return NEEDS_PAIRS
 
-        saved[:] = values
+        copy(values, saved)
         verdict = step(
             time, dt, clock.dt_last[0], now.bodies, now.followers, now.joints, now.contacts, now.actuators, now.hand,
             now.gravity, now.drag,
         )  # fmt: skip
 
         if verdict != GOOD and ticks > 1:
-            values[:] = saved
+            copy(saved, values)
             clock.level[0] += 1
             clock.good[0] = 0
             clock.rejected[0] += 1
             clock.reason[0] = verdict
             continue
         if verdict == BROKEN:
-            values[:] = saved
+            copy(saved, values)
             return FAILED
 
         notice(now, before, events, clock, time + dt, dt, verdict)
