@@ -224,7 +224,7 @@ def _contacts(scene: Scene, bodies: Bodies, joints: list[JointSpec]) -> Any:
 
 def _coating(body: Body, mass: float) -> Coating | None:
     """What the animator wrote about a coating, completed by the default one."""
-    given = {name: getattr(body.coating, name) for name in body.coating.model_fields_set}
+    given = body.coating.model_dump(exclude_none=True)
     return default_coating(body.shape.to_document(), mass)._replace(**given)
 
 
