@@ -7,9 +7,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from impel.kernel import replace
 from impel.motion.follow import follow
+from impel.motion.orientations import quaternion_from_euler
 from impel.motion.paths import distance_to_path, make_paths, polyline, sample_path, skipped_loops
-from impel.motion.rotations import quaternion_from_euler
 from impel.motion.splines import FASTEST, LENGTH, SHARPEST
 
 coordinate = st.floats(-5, 5)
@@ -60,7 +61,7 @@ def test_velocity_is_continuous_at_keys(keys, loop):
 
 
 def sample_segment(paths, s):
-    single = paths._replace(first_segment=np.array([s, s + 1]))
+    single = replace(paths, first_segment=np.array([s, s + 1]))
     return sample_path(single, 0, 4)[1]
 
 

@@ -3,13 +3,12 @@
 import math
 
 from impel.kernel import kernel
-from impel.motion.rotations import conjugate, dot, logarithm, multiply, norm, scale, sub
+from impel.motion.rotations import conjugate, dot, get3, get4, logarithm, multiply, norm, scale, set3, sub
 from impel.motion.splines import FASTEST, SHARPEST, orientation_at, position_at
-
-SEGMENT, U, LAP = range(3)  # columns of a target
 
 CLOSE = 1e-5  # of the base distance: a target so near its reach stops looking for more
 LOOKS = 256  # at the path in one step, at most; a target that needs more goes on in the next step
+ARRIVED = 0.01  # of the base distance: the last key is reached when its body is so near
 HALF_TURN = math.radians(170.0)  # beyond this angle the way round that was taken before is kept
 
 
@@ -60,14 +59,13 @@ def _exit(outwards, speed2, distance, radius):
 
 @kernel
 def advance_target(segments, loops, turns, target, position, orientation, reach):
-    """Move a target to the first point ahead that is the base distance away; return the offset to it.
+    """Move a target, (segment, u, lap), to the first point ahead that is the base distance away; also the offset to it.
 
     Every point it passes is within the base distance of the body now, and it never goes back: whatever pushes the
-    body away, its target waits. Loops go round at most once a step. `target` holds segment, u and lap.
+    body away, its target waits. Loops go round at most once a step.
     """
     count = len(segments)
-    i = int(target[SEGMENT])
-    u = target[U]
+    i, u, lap = target
     passed = 0
     offset, velocity = offset_to(segments[i], u, turns, position, orientation)
     for _ in range(LOOKS):
@@ -83,25 +81,47 @@ def advance_target(segments, loops, turns, target, position, orientation, reach)
             i += 1
             if i == count:
                 i = 0
-                target[LAP] += 1.0
+                lap += 1.0
         offset, velocity = offset_to(segments[i], u, turns, position, orientation)
-    target[SEGMENT] = i
-    target[U] = u
-    return offset
-
-
-@kernel(inline=True)
-def at_end(segments, target):
-    return target[SEGMENT] == len(segments) - 1 and target[U] == 1.0
+    return (i, u, lap), offset
 
 
 @kernel
-def same_way_round(axis, offset):
+def same_way_round(axis, a, offset):
     """Near half a turn the shorter way flips at a touch: keep to the side that was taken before."""
     angle = norm(offset)
-    if angle > HALF_TURN and dot(offset, (axis[0], axis[1], axis[2])) < 0.0:
+    if angle > HALF_TURN and dot(offset, get3(axis, a)) < 0.0:
         offset = scale(offset, 1.0 - 2.0 * math.pi / angle)
     if angle > 0.0:
-        s = 1.0 / norm(offset)
-        axis[0], axis[1], axis[2] = offset[0] * s, offset[1] * s, offset[2] * s
+        set3(axis, a, scale(offset, 1.0 / norm(offset)))
     return offset
+
+
+@kernel
+def advance_targets(bodies, actuators):
+    """Box 1.1: set every target, and the offset to it from its body."""
+    paths = actuators.paths
+    for a in range(len(actuators.body)):
+        body = actuators.body[a]
+        turns = paths.turns[a] == 1
+        segments = paths.segments[paths.first_segment[a] : paths.first_segment[a + 1]]
+        reach = actuators.base[a]
+        target = (int(actuators.segment[a]), actuators.u[a], actuators.lap[a])
+        target, offset = advance_target(
+            segments, paths.loops[a] == 1, turns, target,
+            get3(bodies.position, body), get4(bodies.orientation, body), reach,
+        )  # fmt: skip
+        i, u, lap = target
+        if paths.loops[a] == 0 and i == len(segments) - 1 and u == 1.0 and norm(offset) <= ARRIVED * reach:
+            actuators.done[a] = 1.0
+        if turns:
+            offset = same_way_round(actuators.axis, a, offset)
+        actuators.segment[a], actuators.u[a], actuators.lap[a] = i, u, lap
+        set3(actuators.offset, a, offset)
+
+
+@kernel
+def target_position(actuators, a):
+    """Where the target of a moving actuator is."""
+    row = actuators.paths.first_segment[a] + int(actuators.segment[a])
+    return position_at(actuators.paths.segments[row], actuators.u[a])[0]

@@ -2,12 +2,11 @@
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from impel.kernel import kernel
+from impel.kernel import kernel, struct
 from impel.motion.rotations import angle_between, get3, get4, norm, set3, set4, sub
 from impel.motion.splines import (
     COLUMNS,
@@ -32,7 +31,8 @@ GAUSS_U = tuple((0.5 + 0.5 * _NODES).tolist())
 GAUSS_WEIGHT = tuple((0.5 * _WEIGHTS).tolist())
 
 
-class Paths(NamedTuple):
+@struct
+class Paths:
     """P paths with S segments in all. Coefficients follow from the keys by `fit_paths`."""
 
     keys: Floats  # (K, 4) positions (x, y, z, 0) or orientations (w, x, y, z)
