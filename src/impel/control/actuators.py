@@ -38,6 +38,8 @@ class Actuators:
     segment: Floats  # (A,) where the target is
     u: Floats  # (A,)
     lap: Floats  # (A,) how often a loop was closed
+    pose: Floats  # (A, 4) of the target: (x, y, z, 0), or an orientation
+    tangent: Floats  # (A, 3) its velocity by u
     axis: Floats  # (A, 3) of the way round that was taken, for turns near 180°
     carried: Floats  # (A,) the share of the weight that the actuator has learnt to carry, 0 to 1
     residual: Floats  # (A, 3) what it compensates beyond that
@@ -52,7 +54,7 @@ class Actuators:
     pull: Floats  # (A, 3) force or torque
 
     STATE = (
-        "segment", "u", "lap", "axis", "carried", "residual", "applied", "saturated", "done",
+        "segment", "u", "lap", "pose", "tangent", "axis", "carried", "residual", "applied", "saturated", "done",
         "last_velocity", "last_momentum",
     )  # fmt: skip
 
@@ -105,6 +107,7 @@ def correct(bodies, actuators, gravity, dt_last):
     for k in range(len(linkage.body)):
         set3(actuators.last_velocity, k, get3(bodies.velocity, linkage.body[k]))
         set3(actuators.last_momentum, k, get3(bodies.momentum, linkage.body[k]))
+    blend = 0.0
     for a in range(len(actuators.body)):
         body = actuators.body[a]
         k = actuators.member[a]
@@ -117,7 +120,8 @@ def correct(bodies, actuators, gravity, dt_last):
         strength = actuators.strength[a]
         if dt_last > 0.0:
             load = sub(get3(linkage.torque if turns else linkage.force, k), get3(actuators.applied, a))
-            blend = -math.expm1(-actuators.adaptation[a] * dt_last)
+            if a == 0 or actuators.adaptation[a] != actuators.adaptation[a - 1]:  # an exponential is dear
+                blend = -math.expm1(-actuators.adaptation[a] * dt_last)
             share, rest = adapt(actuators.carried[a], get3(actuators.residual, a), load, blend, against, 0.5 * strength)
             limit = RESIDUAL * actuators.stiffness[a] * actuators.base[a]
             limit *= inertia_along(linkage.inertia[k], q, rest) if turns else linkage.mass[k]

@@ -12,6 +12,7 @@ from impel.control.actuators import Actuators
 from impel.control.linkage import Placed, Tie, make_linkage
 from impel.motion.orientations import matrix_from_quaternion
 from impel.motion.paths import Paths, make_paths
+from impel.motion.splines import pose_at
 
 Floats = NDArray[np.float64]
 
@@ -110,6 +111,7 @@ def make_actuators(
         return auto_strength(lifted, float(np.linalg.eigvalsh(linkage.inertia[k])[-1]), s.stiffness, s.base)
 
     m = len(linkage.body)
+    starts = [pose_at(row, 0.0, bool(t)) for row, t in zip(paths.segments[paths.first_segment[:-1]], paths.turns)]
     return Actuators(
         body=np.array([s.body for s in specs], np.int64),
         member=member,
@@ -124,6 +126,8 @@ def make_actuators(
         segment=np.zeros(n),
         u=np.zeros(n),
         lap=np.zeros(n),
+        pose=np.array([pose for pose, _ in starts]).reshape(n, 4),
+        tangent=np.array([tangent for _, tangent in starts]).reshape(n, 3),
         axis=_first_way_round(paths),
         carried=np.zeros(n),
         residual=np.zeros((n, 3)),
