@@ -5,12 +5,10 @@ in the world's frame: it is constant in free flight, so that free flight conserv
 """
 
 import math
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.kernel import kernel
+from impel.kernel import kernel, struct
 from impel.motion.rotations import (
     add,
     axpy,
@@ -29,7 +27,8 @@ from impel.motion.rotations import (
 Floats = NDArray[np.float64]
 
 
-class Bodies(NamedTuple):
+@struct
+class Bodies:
     """N bodies. Fixed and key-framed ones have inverse mass and inertia 0 and move only as they are told."""
 
     position: Floats  # (N, 3) centre of mass
@@ -156,11 +155,16 @@ def drift(bodies, dt):
     """Let the velocities act for dt on the places of bodies that nothing holds."""
     for i in range(len(bodies.mass)):
         if bodies.inverse_mass[i] > 0.0:
-            set3(bodies.position, i, axpy(dt, get3(bodies.velocity, i), get3(bodies.position, i)))
-            momentum = get3(bodies.momentum, i)
-            q = turn_freely(get4(bodies.orientation, i), momentum, bodies.inverse_inertia[i], bodies.top[i], dt)
-            set4(bodies.orientation, i, q)
-            set3(bodies.spin, i, spin_of(bodies, i, momentum))
+            drift_one(bodies, i, dt)
+
+
+@kernel(inline=True)
+def drift_one(bodies, i, dt):
+    set3(bodies.position, i, axpy(dt, get3(bodies.velocity, i), get3(bodies.position, i)))
+    momentum = get3(bodies.momentum, i)
+    q = turn_freely(get4(bodies.orientation, i), momentum, bodies.inverse_inertia[i], bodies.top[i], dt)
+    set4(bodies.orientation, i, q)
+    set3(bodies.spin, i, spin_of(bodies, i, momentum))
 
 
 @kernel
