@@ -5,27 +5,28 @@ camera, a floor for one, need no clipping.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
 from impel.kernel import kernel
-from impel.motion.rotations import get3
+from impel.takes.take import Floats
 
 
-@kernel
-def rasterise(vertices, triangles, shown, matrix, depth, ids):
+def rasterise(vertices: Floats, triangles: Any, shown: Any, matrix: Floats, depth: Any, ids: Any) -> None:
     """Keep, at every sample, the nearest front-facing triangle of those `shown`.
 
     `matrix` (4, 4) gives (x, y, z, w): the sample is (x/w, y/w), its depth z/w, larger is nearer. `depth` and `ids`
     come filled with what lies behind everything.
     """
+    clip = vertices @ matrix[:, :3].T + matrix[:, 3]
+    fill(triangles, shown, clip, np.empty((3, 3)), depth, ids)
+
+
+@kernel
+def fill(triangles, shown, clip, edge, depth, ids):
+    """Draw triangles whose corners are at `clip` (V, 4); `edge` (3, 3) is room for the edge functions."""
     height, width = depth.shape
-    clip = np.empty((len(vertices), 4))
-    for i in range(len(vertices)):
-        x, y, z = get3(vertices, i)
-        for k in range(4):
-            clip[i, k] = matrix[k, 0] * x + matrix[k, 1] * y + matrix[k, 2] * z + matrix[k, 3]
-    edge = np.empty((3, 3))
     for t in range(len(triangles)):
         if not shown[t]:
             continue
