@@ -25,7 +25,7 @@ TEXT = (
 
 TENTH = 0.1  # of the way: what the paper calls near
 CLOSE = 0.005  # of the way: a simulated curve so near its closed form agrees with it
-COARSE = 0.02  # s: a usual time step, a fifth of the relaxation time
+COARSE = 0.04  # s: one frame of a film, as a usual time step
 
 Floats = NDArray[np.float64]
 
@@ -205,28 +205,25 @@ def make(directory: Path) -> Exhibit:
 
 
 def draw_curves(path: Path, scene: Scene, take: Take) -> None:
-    with plot(path, columns=2, size=(10, 4.2), sharey=True, width_ratios=[2.2, 1]) as (axes, side):
+    names = {2.0: (90, (8, 8)), 1.0: (84, (8, 9)), 0.7: (60, (-2, -30)), 0.3: (92, (0, -14))}
+    with plot(path, columns=2, size=(10, 4.2), width_ratios=[1.7, 1]) as (axes, side):
         for name in scene.actors:
             numbers = wish(scene, name)
             ink = take.colors[take.index(name)]
-            left = way_left(scene, take, name)
+            left, known = way_left(scene, take, name), damped(numbers.elasticity, rate(numbers), take.time)
             axes.plot(take.time, left, color=ink)
-            axes.plot(
-                take.time[::12], damped(numbers.elasticity, rate(numbers), take.time[::12]), ".", color=ink, ms=5
-            )
-            where = {2.0: 90, 1.0: 62, 0.7: 76, 0.3: 90}[numbers.elasticity]
-            shift = (8, 8) if numbers.elasticity >= 1 else (0, -12) if numbers.elasticity > 0.5 else (-2, -13)
-            name_line(axes, (take.time[where], left[where]), f"B = {numbers.elasticity:g}", ink, shift=shift)
-        axes.set(xlim=(0, take.time[-1]), ylim=(-1.6, 1.6), xlabel="time (s)", ylabel="way left to the target")
+            axes.plot(take.time[::12], known[::12], ".", color=ink, ms=6)
+            i, shift = names[numbers.elasticity]
+            name_line(axes, (take.time[i], left[i]), f"B = {numbers.elasticity:g}", ink, shift=shift)
+        axes.set(xlim=(0, 2.2), ylim=(-0.5, 1.05), xlabel="time (s)", ylabel="way left to the target")
         axes.set_title("Figure 2: α = 0.1, Δt = 0.1 s")
-        for i, dt in enumerate((COARSE, COARSE / 4)):
-            time, left = undamped(dt, 2.0)
-            side.plot(time, left, color=(color(5), SOFT)[i], lw=1.4)
-            name_line(
-                side, (time[-1], left[-1]), f"{1000 * dt:g} ms", (color(5), SOFT)[i], shift=(3, (6, -6)[i])
-            )
-        side.set(xlabel="time (s)", xlim=(0, 2))
-        side.set_title("β = 0, by time step")
+        for dt, ink in ((COARSE, color(5)), (COARSE / 16, SOFT)):
+            time, left = undamped(dt, 4.0)
+            side.plot(time, left, color=ink, lw=1.5)
+            last = np.flatnonzero(time < 3.0)[np.argmax(left[time < 3.0])]
+            name_line(side, (time[last], left[last]), f"{1000 * dt:g} ms", ink, shift=(0, 9 if dt == COARSE else -14), align="center")
+        side.set(xlabel="time (s)", xlim=(0, 4))
+        side.set_title("No damping (β = 0), by time step")
 
 
 def draw_settling(path: Path, elasticities: Floats, times: Floats) -> None:
