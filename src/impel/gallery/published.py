@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.scene.derived import Drive
+from impel.stage import Moment
 
 Floats = NDArray[np.float64]
 Force = Callable[[Floats, Floats], Floats]  # acceleration from position and velocity
@@ -56,3 +57,36 @@ def chase(path: Floats, numbers: Drive, dt: float, seconds: float) -> tuple[Floa
         targets.append(s)
         position, velocity = newton(position, velocity, pull(numbers, place(s)), dt)
     return np.array(positions), np.array(targets)
+
+
+class Guide:
+    """The whole control of sections 2 and 3.2 for one body on a straight line, as a controller for `simulate`.
+
+    Eqs. 2, 7 and 9 with the body's own mass, as printed: no strength, no limit to the correction. An infinite
+    `gamma` leaves the filter out.
+    """
+
+    def __init__(self, body: str, mass: float, numbers: Drive, line: tuple[Floats, Floats], gamma: float) -> None:
+        self.body, self.mass, self.numbers, self.gamma = body, mass, numbers, gamma
+        self.start, self.length = line[0], float(np.linalg.norm(line[1] - line[0]))
+        self.way = (line[1] - line[0]) / self.length
+        self.along = 0.0  # where the target is, in metres from the start
+        self.force, self.correction = np.zeros(3), np.zeros(3)
+        self.last: tuple[float, Floats] | None = None  # time and velocity
+
+    def __call__(self, moment: Moment) -> None:
+        position, velocity = moment.position(self.body), moment.velocity(self.body)
+        offset = position - self.start
+        foot = float(offset @ self.way)
+        reach = self.numbers.base**2 - float(offset @ offset) + foot**2
+        if reach > 0:
+            self.along = min(max(self.along, foot + reach**0.5), self.length)
+        if self.last is not None:
+            dt = moment.time - self.last[0]
+            external = self.mass * (velocity - self.last[1]) / dt - self.force
+            share = min(self.gamma * dt, 1.0)
+            self.correction = -share * external + (1 - share) * self.correction
+        target = self.start + self.along * self.way
+        self.force = self.mass * pull(self.numbers, target)(position, velocity) + self.correction
+        self.last = (moment.time, velocity)
+        moment.push(self.body, self.force.tolist())
