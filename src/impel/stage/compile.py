@@ -69,6 +69,8 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         bodies=bodies,
         followers=_followers(scene, solids, index),
         joints=joints,
+        displaced=1 if scene.world.joints == "displacement" else None,
+        printed=1 if scene.world.joints == "paper" else None,
         contacts=_contacts(scene, bodies, specs),
         actuators=make_actuators(actuator_specs, bodies, _ties(specs), g) if actuator_specs else None,
         hand=Hand(np.zeros_like(bodies.push), np.zeros_like(bodies.twist)) if by_hand else None,
@@ -205,7 +207,7 @@ def _contacts(scene: Scene, bodies: Bodies, joints: list[JointSpec]) -> Any:
 
 def _coating(body: Body, mass: float) -> Coating | None:
     """What the animator wrote about a coating, completed by the default one."""
-    given = {name: getattr(body.coating, name) for name in body.coating.model_fields_set}
+    given = body.coating.model_dump(exclude_none=True)
     return default_coating(body.shape.to_document(), mass)._replace(**given)
 
 
