@@ -5,14 +5,12 @@ handed the arrays they need, one by one: numba's compile time grows with every a
 """
 
 import math
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from impel.geometry.fields import BLOB, BOX, CAPSULE, CYLINDER, PLANE, SPHERE
 from impel.geometry.shapes import CORE, INNER, RADIUS, SKIN
-from impel.kernel import kernel
+from impel.kernel import kernel, replace, struct
 from impel.motion.rotations import get3, get4, norm, rotate, sub
 
 Floats = NDArray[np.float64]
@@ -31,7 +29,8 @@ COUNT, WANTED, BUILT, BUILDS = range(4)
 STOPPING_SPEED = 30.0  # m/s: beyond its limit a coating stiffens so much that it stops a body as fast as this
 
 
-class Near(NamedTuple):
+@struct
+class Near:
     """The broad phase of N bodies with room for P pairs."""
 
     info: Integers  # (4,) pairs listed, wanted, whether the list is built, how often it was
@@ -284,10 +283,11 @@ def with_capacity(contacts, capacity):
         new[: len(old)] = old
         return new
 
-    near = contacts.near._replace(
+    near = replace(
+        contacts.near,
         pair=larger(contacts.near.pair),
         memory=larger(contacts.near.memory),
         table=np.full(2 ** int(2 * capacity).bit_length(), -1, np.int64),
     )
     rows = {name: larger(getattr(contacts, name)) for name in ("touching", "friction", "load", "place", "pair", "material")}
-    return contacts._replace(near=near, **rows)
+    return replace(contacts, near=near, **rows)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from impel.geometry.fields import BLOB, BOX, CAPSULE, CYLINDER, PLANE, SPHERE, Shapes
 from impel.geometry.samples import Samples, make_samples
 from impel.geometry.shapes import CORE, INNER, RADIUS, SKIN, make_extents, make_shapes, solid
-from impel.kernel import kernel
+from impel.kernel import kernel, struct
 from impel.motion.rotations import (
     add,
     axpy,
@@ -77,7 +77,8 @@ class Coating(NamedTuple):
     friction: float = 0.6
 
 
-class Contacts(NamedTuple):
+@struct
+class Contacts:
     """The coatings of N bodies, and room for P pairs of them."""
 
     touching: Floats  # (P,) 1 while the two overlap
