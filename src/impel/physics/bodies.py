@@ -5,12 +5,10 @@ in the world's frame: it is constant in free flight, so that free flight conserv
 """
 
 import math
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.kernel import kernel
+from impel.kernel import kernel, struct
 from impel.motion.rotations import (
     add,
     axpy,
@@ -29,7 +27,8 @@ from impel.motion.rotations import (
 Floats = NDArray[np.float64]
 
 
-class Bodies(NamedTuple):
+@struct
+class Bodies:
     """N bodies. Fixed and key-framed ones have inverse mass and inertia 0 and move only as they are told."""
 
     position: Floats  # (N, 3) centre of mass

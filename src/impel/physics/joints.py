@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.files import Problem
+from impel.kernel import struct
 from impel.motion.rotations import conjugate, multiply, rotate
 from impel.physics.bodies import Bodies
 from impel.physics.curve import make_curve
@@ -74,7 +75,8 @@ AT_A, AT_B, FRAME_A, FRAME_B, SIZE, LOWER, UPPER, WEIGHT = 0, 3, 6, 10, 14, 18, 
 LINEAR, ANGULAR_A, ANGULAR_B, TURNING_A, TURNING_B, LIVE, FORCE, BEFORE = 0, 3, 6, 9, 12, 15, 16, 17
 
 
-class Joints(NamedTuple):
+@struct
+class Joints:
     """J joints with R rows, over N bodies in I islands (groups that share no body that can move).
 
     Few arrays, because each costs compile time in every kernel that is given the joints.

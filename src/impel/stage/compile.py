@@ -1,0 +1,224 @@
+"""From a scene to flat arrays: what was written becomes what the compiled core works on."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impel.control.linkage import BALL, HINGE, WELD, Tie
+from impel.control.specs import ActuatorSpec, largest_stable_step, make_actuators
+from impel.files import Problem
+from impel.geometry.shapes import Solid, solid
+from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
+from impel.physics.assembly import assemble
+from impel.physics.bodies import Bodies, make_bodies
+from impel.physics.contact import Coating, default_coating, make_contacts
+from impel.physics.follow import Followers
+from impel.physics.joints import JointSpec, make_joints
+from impel.scene.bodies import Body
+from impel.scene.derived import WATER, drive, followed
+from impel.scene.joints import Joint
+from impel.scene.scene import Scene
+from impel.scene.values import WORLD
+from impel.stage.state import Hand, Pace, Stage
+
+Floats = NDArray[np.float64]
+
+JOINT_STEP = 1 / 240  # s: the coarsest step with joints ...
+CONTACT_STEP = 1 / 480  # s: ... and with contact; both measured, see benchmarks
+HALVINGS = 8  # of the coarsest step: contact at 20 m/s needs six
+CLOSED = 1e-6  # m or rad: joints that start farther apart than this are refused
+
+
+class Compiled(NamedTuple):
+    """A stage and the names of what is on it."""
+
+    stage: Stage
+    pace: Pace
+    frames: int
+    bodies: list[str]  # in the order of the arrays; the world itself, if joints need it, comes last
+    joints: list[str]
+    actuators: list[str]  # "ball.move", "ball.turn"
+    solids: list[Solid]
+
+
+def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False) -> Compiled:
+    """Lay out a scene that was checked before; raises `Problem` if its joints cannot be brought together."""
+    names = list(scene.bodies)
+    solids = [solid(body.shape.to_document()) for body in scene.bodies.values()]
+    index = {name: i for i, name in enumerate(names)} | {WORLD: len(names)}
+    needs_world = any(WORLD in joint.bodies for joint in scene.joints.values())
+
+    bodies = _bodies(scene, solids, needs_world)
+    specs = [_joint(scene, name, joint, index) for name, joint in scene.joints.items()]
+    joints = make_joints(specs, bodies) if specs else None
+    if joints is not None:
+        gap = assemble(bodies, joints)
+        if not gap < CLOSED:
+            raise Problem(f"{source}: joints: cannot be brought together: a gap of {gap:.3g} m (or rad) remains")
+    wishes = [
+        (f"{name}.{kind}", index[name], wish)
+        for name, actor in scene.actors.items()
+        for kind, wish in (("move", actor.move), ("turn", actor.turn))
+        if wish is not None
+    ]
+    actuator_specs = [_actuator(body, wish, solids[body]) for _, body, wish in wishes]
+    g = math.hypot(*scene.world.gravity)
+    stage = Stage(
+        bodies=bodies,
+        followers=_followers(scene, solids, index),
+        joints=joints,
+        displaced=1 if scene.world.joints == "displacement" else None,
+        printed=1 if scene.world.joints == "paper" else None,
+        contacts=_contacts(scene, bodies, specs),
+        actuators=make_actuators(actuator_specs, bodies, _ties(specs), g) if actuator_specs else None,
+        hand=Hand(np.zeros_like(bodies.push), np.zeros_like(bodies.twist)) if by_hand else None,
+        gravity=scene.world.gravity,
+        drag=scene.world.drag,
+    )
+    return Compiled(
+        stage=stage,
+        pace=_pace(scene, stage, largest_stable_step(actuator_specs)),
+        frames=round(scene.world.seconds * scene.world.fps) + 1,
+        bodies=[*names, WORLD] if needs_world else names,
+        joints=list(scene.joints),
+        actuators=[label for label, _, _ in wishes],
+        solids=solids,
+    )
+
+
+def _bodies(scene: Scene, solids: list[Solid], needs_world: bool) -> Bodies:
+    rows = []
+    for body, whole in zip(scene.bodies.values(), solids, strict=True):
+        position, orientation = centre_of(whole, body.at, body.orientation)
+        spin = np.radians(body.spin)
+        velocity = np.array(body.velocity) + np.cross(spin, position - body.at)
+        mass = _mass(body, whole)
+        inertia = mass * whole.inertia if math.isfinite(mass) else np.ones(3)
+        rows.append((position, orientation, velocity, spin, mass, inertia))
+    if needs_world:
+        rows.append((np.zeros(3), np.array([1.0, 0, 0, 0]), np.zeros(3), np.zeros(3), math.inf, np.ones(3)))
+    return make_bodies(*(np.array(column, float) for column in zip(*rows, strict=True)))
+
+
+def _mass(body: Body, whole: Solid) -> float:
+    if body.fixed or body.follows is not None:
+        return math.inf
+    if body.mass is not None:
+        return body.mass
+    return whole.volume * (WATER if body.density is None else body.density)
+
+
+def centre_of(whole: Solid, at: Any, orientation: Any) -> tuple[Floats, Floats]:
+    """Where the centre of mass and the principal axes are when a shape's origin is placed."""
+    position = np.asarray(at, float) + matrix_from_quaternion(orientation) @ whole.offset
+    return position, multiply_quaternions(orientation, whole.rotation)
+
+
+def _followers(scene: Scene, solids: list[Solid], index: dict[str, int]) -> Followers | None:
+    told = [(index[name], followed(body)) for name, body in scene.bodies.items() if body.follows is not None]
+    if not told:
+        return None
+    places = [
+        centre_of(solids[i], at, orientation)
+        for i, keys in told
+        for at, orientation in zip(keys.positions, keys.orientations, strict=True)
+    ]
+    return Followers(
+        body=np.array([i for i, _ in told], np.int64),
+        first=np.cumsum([0, *(len(keys.times) for _, keys in told)], dtype=np.int64),
+        time=np.array([time for _, keys in told for time in keys.times], float),
+        position=np.array([position for position, _ in places]),
+        orientation=np.array([orientation for _, orientation in places]),
+    )
+
+
+def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> JointSpec:
+    a, b = joint.bodies
+    at = joint.at
+    fields: dict[str, Any] = {"at_b": joint.at_b}
+    if joint.kind == "weld" and at is None:
+        at = scene.bodies[b if b != WORLD else a].at
+    elif joint.kind == "hinge":
+        fields["axis"] = joint.axis
+        fields["limits"] = None if joint.limits is None else tuple(map(math.radians, joint.limits))
+    elif joint.kind == "on_segment":
+        fields["points"] = joint.segment
+    elif joint.kind == "on_curve":
+        fields |= {"points": joint.curve, "closed": joint.loop}
+    elif joint.kind == "on_surface":
+        placed = joint.surface or scene.bodies[b]
+        kind, size = placed.shape.kind, getattr(placed.shape, placed.shape.kind)
+        if kind == "blob":
+            raise Problem(f"scene: joints.{name}: a point cannot slide over a blob; use a simpler shape as its surface")
+        sizes = {"plane": (), "sphere": (size,), "box": size}.get(kind)
+        fields |= {
+            "at_b": placed.at,
+            "orientation": placed.orientation,
+            "surface": kind,
+            "size": (size.radius, size.length) if sizes is None else sizes,
+        }
+    elif joint.kind == "in_sphere":
+        fields |= {"at_b": joint.center, "radius": joint.radius}
+    return JointSpec(joint.kind, index[a], index[b], at, name=f"joints.{name}", **fields)  # type: ignore[arg-type]
+
+
+def _ties(joints: list[JointSpec]) -> list[Tie]:
+    """Which bodies hang together, for actuators that carry more than their own body."""
+    kinds = {"hinge": HINGE, "weld": WELD}
+    return [Tie(j.a, j.b, j.at, kinds.get(j.kind, BALL), j.axis) for j in joints if j.kind != "in_sphere"]
+
+
+def _actuator(body: int, wish: Any, whole: Solid) -> ActuatorSpec:
+    numbers = drive(wish)
+    turns = hasattr(wish, "base_angle")
+    if turns:
+        keys = np.array([multiply_quaternions(key.orientation, whole.rotation) for key in wish.keys])
+    else:
+        keys = np.array([key.at for key in wish.keys], float)
+    return ActuatorSpec(
+        body=body,
+        kind="turn" if turns else "move",
+        keys=keys,
+        base=numbers.base,
+        loop=wish.loop,
+        alpha=numbers.alpha,
+        relaxation=numbers.relaxation,
+        elasticity=numbers.elasticity,
+        adaptation=numbers.adaptation,
+        strength=numbers.strength,
+    )
+
+
+def _contacts(scene: Scene, bodies: Bodies, joints: list[JointSpec]) -> Any:
+    shapes = [body.shape.to_document() for body in scene.bodies.values()]
+    collides = [body.collides for body in scene.bodies.values()]
+    coatings = [_coating(body, float(mass)) for body, mass in zip(scene.bodies.values(), bodies.mass)]
+    if len(bodies.mass) > len(shapes):  # the world itself
+        shapes.append({"sphere": 1.0})
+        collides.append(False)
+        coatings.append(None)
+    able = np.array(collides)
+    if able.sum() < 2 or not np.any(able & np.isfinite(bodies.mass)):
+        return None
+    return make_contacts(bodies, shapes, coatings, collides=collides, tied=[(j.a, j.b) for j in joints])
+
+
+def _coating(body: Body, mass: float) -> Coating | None:
+    """What the animator wrote about a coating, completed by the default one."""
+    given = body.coating.model_dump(exclude_none=True)
+    return default_coating(body.shape.to_document(), mass)._replace(**given)
+
+
+def _pace(scene: Scene, stage: Stage, actuator_step: float) -> Pace:
+    frame = 1 / scene.world.fps
+    if not isinstance(scene.world.step, str):
+        return Pace(frame, math.ceil(frame / scene.world.step - 1e-9), 0)
+    coarsest = min(
+        frame,
+        actuator_step,
+        JOINT_STEP if stage.joints is not None else math.inf,
+        CONTACT_STEP if stage.contacts is not None else math.inf,
+    )
+    return Pace(frame, math.ceil(frame / coarsest - 1e-9), HALVINGS)
