@@ -18,10 +18,12 @@ def advance(bodies, joints, gravity, dt, steps, told):
     """Take steps without contact; `told` gives place, velocity and spin of body 0 after each, if it is key-framed."""
     for n in range(steps):
         if len(told) > 0:
-            bodies.position[0] = told[n, 0:3]
-            bodies.orientation[0] = told[n, 3:7]
-            bodies.velocity[0] = told[n, 7:10]
-            bodies.spin[0] = told[n, 10:13]
+            for k in range(3):
+                bodies.position[0, k] = told[n, k]
+                bodies.velocity[0, k] = told[n, 7 + k]
+                bodies.spin[0, k] = told[n, 10 + k]
+            for k in range(4):
+                bodies.orientation[0, k] = told[n, 3 + k]
         kick(bodies, gravity, 0.0, 0.5 * dt)
         verdict = hold_positions(bodies, joints, dt)
         if verdict != 0:
@@ -48,6 +50,13 @@ def follow(bodies, joints, seconds, *, dt=1e-3, every=10, gravity=GRAVITY, told=
 def energy(bodies, gravity=GRAVITY):
     free = bodies.inverse_mass > 0
     return kinetic_energy(bodies) - np.sum(bodies.mass[free, None] * bodies.position[free] * gravity)
+
+
+def momenta(bodies):
+    """Total momentum and angular momentum about the origin."""
+    free = bodies.inverse_mass > 0
+    p = bodies.mass[free, None] * bodies.velocity[free]
+    return p.sum(0), (np.cross(bodies.position[free], p) + bodies.momentum[free]).sum(0)
 
 
 def bodies_at(positions, *, mass=1.0, inertia=(0.01, 0.02, 0.025), velocity=0.0, spin=0.0, fixed=1, orientations=None):

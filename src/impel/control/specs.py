@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from impel.control.actuators import Actuators
 from impel.control.linkage import Placed, Tie, make_linkage
+from impel.motion.orientations import matrix_from_quaternion
 from impel.motion.paths import Paths, make_paths
-from impel.motion.rotations import matrix_from_quaternion
+from impel.motion.splines import pose_at
 
 Floats = NDArray[np.float64]
 
@@ -29,7 +30,7 @@ class ActuatorSpec:
     relaxation: float = 0.06  # Δt, seconds
     elasticity: float = math.sqrt(0.5)  # B; 1/√2 keeps the radius of a circle
     adaptation: float = 5.0  # γ, per second; 0 turns the correction off
-    strength: float = math.inf  # N or N·m
+    strength: float | None = math.inf  # N or N·m; None: one that never shows in ordinary motion
 
     @property
     def beta(self) -> float:
@@ -76,15 +77,13 @@ def auto_strength(weight: float, mass: float, stiffness: float, base: float) -> 
     return 2 * (weight + mass * stiffness * base)
 
 
-def paths_of(specs: Sequence[ActuatorSpec]) -> Paths:
-    """The path of each actuator."""
-    return make_paths([s.keys for s in specs], [s.loop for s in specs])
+def make_actuators(
+    specs: Sequence[ActuatorSpec], bodies: Placed, ties: Iterable[Tie] = (), gravity: float = 0.0
+) -> Actuators:
+    """Gather actuators, their targets on the first keys of their paths.
 
-
-def make_actuators(specs: Sequence[ActuatorSpec], paths: Paths, bodies: Placed, ties: Iterable[Tie] = ()) -> Actuators:
-    """Gather actuators, their targets on the first keys of their paths. `ties` say how bodies hang together.
-
-    Every state array starts at zero; set `carried` to 1 for a start at which weights are known already.
+    `ties` say how bodies hang together; `gravity`, in m/s², is for strengths that are not given. All state starts at
+    zero; set `carried` to 1 for a start at which the weights are known already.
     """
     n = len(specs)
     actors: dict[str, dict[int, int]] = {"move": {}, "turn": {}}
@@ -94,31 +93,41 @@ def make_actuators(specs: Sequence[ActuatorSpec], paths: Paths, bodies: Placed, 
         if s.body in actors[s.kind]:
             raise ValueError(f"actuator {a}: body {s.body} already has a {s.kind} actuator")
         actors[s.kind][s.body] = a
-    linkage, inertia = make_linkage(bodies, ties, actors["move"], actors["turn"])
+    linkage = make_linkage(bodies, ties, actors["move"], actors["turn"])
+    paths = make_paths([s.keys for s in specs], [s.loop for s in specs])
     member_of = {int(body): k for k, body in enumerate(linkage.body)}
     member = np.array([member_of[s.body] for s in specs], np.int64)
 
     def column(name: str) -> Floats:
         return np.array([getattr(s, name) for s in specs], float)
 
+    def strength(s: ActuatorSpec) -> float:
+        if s.strength is not None:
+            return s.strength
+        k = member_of[s.body]
+        if s.kind == "move":
+            return auto_strength(linkage.mass[linkage.root[k]] * gravity, linkage.mass[k], s.stiffness, s.base)
+        lifted = float(np.linalg.norm(linkage.lever[k])) * gravity
+        return auto_strength(lifted, float(np.linalg.eigvalsh(linkage.inertia[k])[-1]), s.stiffness, s.base)
+
     m = len(linkage.body)
-    turns = (paths.turns == 1)[:, None, None]
-    return Actuators(  # type: ignore[call-arg]
+    starts = [pose_at(row, 0.0, bool(t)) for row, t in zip(paths.segments[paths.first_segment[:-1]], paths.turns)]
+    return Actuators(
         body=np.array([s.body for s in specs], np.int64),
         member=member,
-        turns=paths.turns,
-        loops=paths.loops,
-        first_segment=paths.first_segment,
-        segments=paths.segments,
+        paths=paths,
         linkage=linkage,
         base=column("base"),
         stiffness=column("stiffness"),
         damping=column("damping"),
         adaptation=column("adaptation"),
-        strength=column("strength"),
+        strength=np.array([strength(s) for s in specs], float),
         weight=linkage.mass[linkage.root[member]],
-        felt=np.where(turns, inertia[member], linkage.mass[member, None, None] * np.eye(3)),
-        target=np.zeros((n, 3)),
+        segment=np.zeros(n),
+        u=np.zeros(n),
+        lap=np.zeros(n),
+        pose=np.array([pose for pose, _ in starts]).reshape(n, 4),
+        tangent=np.array([tangent for _, tangent in starts]).reshape(n, 3),
         axis=_first_way_round(paths),
         carried=np.zeros(n),
         residual=np.zeros((n, 3)),
@@ -127,6 +136,7 @@ def make_actuators(specs: Sequence[ActuatorSpec], paths: Paths, bodies: Placed, 
         done=np.zeros(n),
         last_velocity=np.zeros((m, 3)),
         last_momentum=np.zeros((m, 3)),
+        offset=np.zeros((n, 3)),
         wish=np.zeros((n, 3)),
         pull=np.zeros((n, 3)),
     )

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -16,9 +17,9 @@ from impel.motion.splines import (
     fit_orientations,
     fit_positions,
     orientation_at,
+    pose_at,
     position_at,
     tangent,
-    velocity_at,
 )
 
 Floats = NDArray[np.float64]
@@ -109,7 +110,7 @@ def fit_path(keys, segments, turns, loops):
             fit_positions(row, get3(keys, i), whole, t0, t1)
         row[LENGTH] = 0.0
         for k in range(len(GAUSS_U)):
-            row[LENGTH] += GAUSS_WEIGHT[k] * norm(velocity_at(row, GAUSS_U[k], turns))
+            row[LENGTH] += GAUSS_WEIGHT[k] * norm(pose_at(row, GAUSS_U[k], turns)[1])
 
 
 @kernel

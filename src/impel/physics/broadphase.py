@@ -247,7 +247,7 @@ def _mix(pair, count, kind, extent, coating, inverse_mass, material):
         soft_a, soft_b = coating[a, SOFTNESS], coating[b, SOFTNESS]
         soft = soft_a + soft_b
         is_round = kind[a] <= CAPSULE
-        room = min(extent[b, INNER] + (extent[a, INNER] if is_round else 0.0), 2.0 * extent[a, INNER])
+        room = extent[b, INNER] + (extent[a, INNER] if is_round else 0.0)
         if both_press(kind[a], kind[b]):
             room = min(room, extent[a, INNER])
         limit = 0.25 * room
@@ -255,12 +255,12 @@ def _mix(pair, count, kind, extent, coating, inverse_mass, material):
             limit = min(limit, coating[a, THICKNESS] * soft / soft_a)
         if soft_b > 0.0:
             limit = min(limit, coating[b, THICKNESS] * soft / soft_b)
-        # A body at the stopping speed is to be halted within a quarter of the room, even when only its smallest
-        # sample touches: mass·speed² = hardness·area·way².
-        way = 0.25 * room
+        # A body at the stopping speed is to be halted within a quarter of the room, even when only a corner of it
+        # touches: mass·speed² = hardness·area·way².
+        way = min(0.25 * room, extent[a, RADIUS])
         area = 2.0 / 3.0 * math.pi * extent[a, INNER] * way
         if not is_round:
-            area = min(area, coating[a, FINEST], coating[b, FINEST])
+            area = 0.25 * min(coating[a, FINEST], coating[b, FINEST])
         mass = 1.0 / (inverse_mass[a] + inverse_mass[b])
         material[p, STIFFNESS] = 1.0 / soft
         material[p, DAMPING] = (coating[a, LOSS] * soft_a + coating[b, LOSS] * soft_b) / soft

@@ -51,7 +51,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 GOOD, TOO_STIFF, TOO_DEEP, TOO_FAR, NOT_A_NUMBER = 0, 1, 2, 4, 5  # verdicts
-STIFFNESS_BOUND = 3.0  # a step is too long when this x stiffness x dt² / mass > 1, that is dt > 0.58/ω
+STIFFNESS_BOUND = 1.5  # a step is too long when this x stiffness x dt² / mass > 1, that is dt > 0.58/ω
+BLOW_CARE = 4.0  # x that for blows, where more than stability is wanted
 DEPTH_SHARE = 0.5  # of the limit, by which the depth may change in a step
 ROOM_SHARE = 0.5  # of the room, by which bodies may approach each other in a step
 
@@ -223,7 +224,7 @@ def contact_forces(bodies, contacts, dt):
             shapes, contacts.samples, contacts.bars, a, b, extent[a, RADIUS], _half_extents(extent, b),
             qa, qb, apart, motion, stuff, contacts.coating[b, near_of.FINEST], patch[0],
         )
-        if step * dt > room and abs(gap) < step * dt:
+        if step * dt > room and gap < step * dt:
             verdict = max(verdict, TOO_FAR)
         elastic = patch[0, of.ELASTIC]
         both = gap < 0.0 and both_press(kind_a, kind_b)
@@ -252,13 +253,24 @@ def contact_forces(bodies, contacts, dt):
             give_a = _give(give_a, get3(bodies.inverse_inertia, a), arm, normal, spread)
         if kind_b != SPHERE:
             give_b = _give(give_b, get3(bodies.inverse_inertia, b), centre, normal, spread)
-        contacts.strain[a] += stiffness * give_a
-        contacts.strain[b] += stiffness * give_b
+        care = 1.0 + (BLOW_CARE - 1.0) * min(1.0, rate / of.BOUNCE)
+        contacts.strain[a] += care * stiffness * give_a
+        contacts.strain[b] += care * stiffness * give_b
         if rate * dt > DEPTH_SHARE * stuff[2]:
             verdict = max(verdict, TOO_DEEP)
         # Damping acts with the speed of half a step ago: it must not turn that speed round.
         if stuff[1] * elastic * (give_a + give_b) * dt > 1.0:
             verdict = max(verdict, TOO_STIFF)
+
+        # A step that must be accepted all the same (fixed, or the shortest there is) shall not blow up: the spring is
+        # at most as stiff as the step allows, and damping at most stops the bodies.
+        excess = max(1.0, stiffness * (give_a + give_b) * dt * dt)
+        allowed = min(load, elastic) / excess
+        if load > elastic:
+            allowed += min(load - elastic, rate / max((give_a + give_b) * dt, 1e-300))
+        if allowed < load:
+            force, moment = scale(force, allowed / load), scale(moment, allowed / load)
+            load, stiffness = allowed, stiffness / excess
 
         slip = sub(add(approach, cross(spin_a, arm)), cross(spin_b, centre))
         rub, torque = _rub(

@@ -29,12 +29,12 @@ INVERSE = 7  # column of `place` where the inverse inertia begins
 
 
 @kernel(inline=True)
-def _three(v):
+def three(v):
     return v[0], v[1], v[2]
 
 
 @kernel(inline=True)
-def _four(v):
+def four(v):
     return v[0], v[1], v[2], v[3]
 
 
@@ -44,7 +44,7 @@ def vector_of(rows, r, column):
 
 
 @kernel(inline=True)
-def _axes(q):
+def axes_of(q):
     """The columns of the rotation matrix."""
     w, x, y, z = q
     return (
@@ -84,9 +84,9 @@ def look(bodies, joints, begin, end, aim):
         joint = joints.each[k]
         kind, r, limit = joint.kind, joint.row, joint.limit
         q_a, q_b = get4(bodies.orientation, joint.a), get4(bodies.orientation, joint.b)
-        arm_a = rotate(q_a, _three(joint.at_a))
+        arm_a = rotate(q_a, three(joint.at_a))
         arm_b = sub(add(get3(bodies.position, joint.a), arm_a), get3(bodies.position, joint.b))
-        gap = sub(arm_b, rotate(q_b, _three(joint.at_b)))
+        gap = sub(arm_b, rotate(q_b, three(joint.at_b)))
         coordinate = joints.coordinate[joint.index]
         active = joints.active[joint.index]
         if kind <= WELD:
@@ -96,8 +96,8 @@ def look(bodies, joints, begin, end, aim):
                 _set_force(rows, r + 1, (0.0, 1.0, 0.0), arm_a, arm_b)
                 _set_force(rows, r + 2, (0.0, 0.0, 1.0), arm_a, arm_b)
             if kind != BALL:
-                x_a, y_a, z_a = _axes(multiply(q_a, _four(joint.frame_a)))
-                x_b, y_b, z_b = _axes(multiply(q_b, _four(joint.frame_b)))
+                x_a, y_a, z_a = axes_of(multiply(q_a, four(joint.frame_a)))
+                x_b, y_b, z_b = axes_of(multiply(q_b, four(joint.frame_b)))
                 if kind == HINGE:
                     g[r + 3], g[r + 4] = dot(z_a, x_b), dot(z_a, y_b)
                     if aim:
@@ -118,7 +118,7 @@ def look(bodies, joints, begin, end, aim):
         else:
             direction = (1.0, 0.0, 0.0)
             if kind == ON_SEGMENT:
-                x_b, y_b, direction = _axes(multiply(q_b, _four(joint.frame_b)))
+                x_b, y_b, direction = axes_of(multiply(q_b, four(joint.frame_b)))
                 g[r], g[r + 1] = dot(gap, x_b), dot(gap, y_b)
                 coordinate = dot(gap, direction)
                 if aim:
@@ -148,7 +148,7 @@ def look(bodies, joints, begin, end, aim):
                 if coordinate > 0.0:
                     direction = scale(gap, 1.0 / coordinate)
             else:
-                q = multiply(q_b, _four(joint.frame_b))
+                q = multiply(q_b, four(joint.frame_b))
                 g[r], normal = distance_to_surface(joint.surface, joint.size, unrotate(q, gap))
                 if aim:
                     _set_force(rows, r, rotate(q, normal), arm_a, arm_b)
@@ -182,7 +182,7 @@ def lean(bodies, joints, island):
     place, rows = joints.place, joints.rows
     for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
         i = joints.members[k]
-        x, y, z = _axes(get4(bodies.orientation, i))
+        x, y, z = axes_of(get4(bodies.orientation, i))
         u, v, w = get3(bodies.inverse_inertia, i)
         c = INVERSE
         for m in range(3):

@@ -63,7 +63,7 @@ def hold_positions(bodies, joints, dt):
                     done = False
                     iteration = 0
                     rounds += 1
-                    last_error = math.inf
+                    last_error, error = math.inf, 1.0  # of the new set nothing is known yet
                     weigh(bodies, joints, island)
                     factor(joints.factor, joints.envelope, row, row_end, 0.0)
             if done:
