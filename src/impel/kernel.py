@@ -83,7 +83,7 @@ def kernel(
             parallel=parallel,
             nogil=True,
             forceinline=inline,
-            no_cpython_wrapper=inline or inner,
+            no_cpython_wrapper=False,
             no_cfunc_wrapper=True,
             _nrt=allocates or parallel,
         )(f)
