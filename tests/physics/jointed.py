@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 
-from impel.kernel import kernel
+from impel.kernel import kernel, replace
 from impel.physics.assembly import assemble
 from impel.physics.bodies import kick, kinetic_energy, make_bodies
 from impel.physics.joints import JointSpec, make_joints
@@ -79,7 +79,8 @@ def jointed(bodies, *specs, full=True):
     """Joints, closed. `full`: with curves and surfaces even if there are none, so that tests share one compilation."""
     joints = make_joints(specs, bodies)
     if full:
-        joints = joints._replace(
+        joints = replace(
+            joints,
             curves=np.zeros((1, 13)) if joints.curves is None else joints.curves,
             surfaces=np.zeros(len(specs), np.int64) if joints.surfaces is None else joints.surfaces,
         )

@@ -79,13 +79,13 @@ LINEAR, ANGULAR_A, ANGULAR_B, TURNING_A, TURNING_B, LIVE, FORCE, BEFORE = 0, 3, 
 class Joints:
     """J joints with R rows, over N bodies in I islands (groups that share no body that can move).
 
-    Few arrays, because each costs compile time in every kernel that is given the joints.
+    What a scene does not use (curves, surfaces) is None and is not compiled.
     """
 
     each: NDArray[np.void]  # (J,) who is tied by what, in the order of the rows
     fixed: Floats  # (J, 21) where, in the same order
     curves: Floats | None  # (K, 13) parameter where a piece begins, then its cubic coefficients, in b; if there are any
-    surfaces: Integers | None  # (J,) which surface, if there are any: what a scene does not use is not compiled
+    surfaces: Integers | None  # (J,) which surface, if there are any
     island: Integers  # (I + 1, 4) where each island begins: in each, rows, members, pairs
     members: Integers  # bodies that can move, island by island
     loose: Integers  # bodies that can move and have no joint
