@@ -49,7 +49,10 @@ def moments(take: Take, count: int = MOMENTS) -> list[int]:
     pace = np.nan_to_num(np.concatenate([shift, np.sqrt(np.maximum(turn, 0))], axis=1)).sum(axis=1)
     told = np.linspace(0, 1, len(take.time))
     if pace.sum() > 0:
-        told = (told + np.concatenate([[0], np.cumsum(pace)]) / pace.sum()) / 2
+        places = take.position[np.isfinite(take.position).all(axis=-1)]
+        nothing = 0.05 * float(np.linalg.norm(np.ptp(places, axis=0))) if len(places) else 0.0  # a mere settling
+        weight = 0.5 * pace.sum() / (pace.sum() + nothing)
+        told = (1 - weight) * told + weight * np.concatenate([[0], np.cumsum(pace)]) / pace.sum()
     frames = np.searchsorted(told, np.linspace(0, 1, count) - 1e-9)
     frames[-1] = len(take.time) - 1
     return np.unique(frames).tolist()
