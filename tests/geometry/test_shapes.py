@@ -170,5 +170,5 @@ def test_fixed_points_carry_the_whole_surface_and_are_shared():
 
 
 def test_an_unknown_shape_is_named_in_plain_words():
-    with pytest.raises(Problem, match="shape: must be one of sphere, .* got pyramid"):
+    with pytest.raises(Problem, match=r"shape: must be one of sphere, .* got pyramid"):
         make_shapes([{"pyramid": 1.0}])

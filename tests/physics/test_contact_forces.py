@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from impel.motion.rotations import matrix_from_quaternion
-from impel.physics.broadphase import LIMIT
+from impel.physics.coating import LIMIT
 from impel.physics.contact import Coating, contact_forces
 
 FOAM = Coating(stiffness=1e5, thickness=10.0, damping=0.5, friction=0.6)

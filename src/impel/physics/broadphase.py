@@ -5,13 +5,15 @@ handed the arrays they need, one by one: numba's compile time grows with every a
 """
 
 import math
+
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.geometry.fields import BLOB, BOX, CAPSULE, CYLINDER, PLANE, SPHERE
+from impel.geometry.fields import PLANE, SPHERE
 from impel.geometry.shapes import CORE, INNER, RADIUS, SKIN
 from impel.kernel import kernel, replace, struct
 from impel.motion.rotations import get3, get4, norm, rotate, sub
+from impel.physics.coating import mix
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -19,15 +21,8 @@ Integers = NDArray[np.int64]
 MARGIN_SIZE = 0.15  # a body's margin: this share of its size ...
 MARGIN_TIME = 0.08  # ... plus the way it goes in this time, s. Measured: benchmarks/balls.py
 
-# Columns of `contacts.material`, what two coatings make together.
-STIFFNESS, DAMPING, FRICTION, LIMIT, HARD, ROOM = range(6)
-# Columns of `contacts.coating`.
-SOFTNESS, THICKNESS, LOSS, ROUGHNESS, FINEST = range(5)
 # Entries of `near.info`.
 COUNT, WANTED, BUILT, BUILDS = range(4)
-
-STOPPING_SPEED = 30.0  # m/s: beyond its limit a coating stiffens so much that it stops a body as fast as this
-
 
 @struct
 class Near:
@@ -72,14 +67,14 @@ def find_pairs(bodies, contacts, dt):
     _carry_over(
         near.table, near.pair, near.memory, contacts.pair, contacts.touching, contacts.friction, near.info[COUNT], found
     )
-    _mix(contacts.pair, found, kind, extent, contacts.coating, bodies.inverse_mass, contacts.material)
+    mix(contacts.pair, found, kind, extent, contacts.coating, bodies.inverse_mass, contacts.material)
     near.info[COUNT] = found
     near.info[BUILT] = 1
     near.info[BUILDS] += 1
     return 0
 
 
-@kernel
+@kernel(inner=True)
 def _all_inside(position, orientation, velocity, spin, built, margin, kind, extent, dt):
     """Whether no point of any body can leave its fattened box within dt."""
     for i in range(len(margin)):
@@ -99,7 +94,7 @@ def _all_inside(position, orientation, velocity, spin, built, margin, kind, exte
     return True
 
 
-@kernel
+@kernel(inner=True)
 def _bound(position, orientation, velocity, spin, inverse_mass, kind, extent, built, margin, box):
     """Make the fattened boxes, and note what they were made from."""
     for i in range(len(margin)):
@@ -126,7 +121,7 @@ def _bound(position, orientation, velocity, spin, inverse_mass, kind, extent, bu
             box[i, 3 + k] = position[i, k] + half
 
 
-@kernel
+@kernel(inner=True)
 def _widest_axis(position):
     """The axis along which the bodies are spread most."""
     best, widest = 0, -1.0
@@ -142,7 +137,7 @@ def _widest_axis(position):
     return best
 
 
-@kernel
+@kernel(inner=True)
 def _sort(order, box, axis):
     """Insertion sort: from one build to the next the order hardly changes."""
     for a in range(1, len(order)):
@@ -155,7 +150,7 @@ def _sort(order, box, axis):
         order[b + 1] = i
 
 
-@kernel
+@kernel(inner=True)
 def _is_excluded(excluded, key):
     low, high = 0, len(excluded)
     while low < high:
@@ -167,7 +162,7 @@ def _is_excluded(excluded, key):
     return low < len(excluded) and excluded[low] == key
 
 
-@kernel
+@kernel(inner=True)
 def _sweep(order, box, axis, collides, excluded, inverse_mass, kind, extent, pair):
     """List the pairs whose boxes overlap, as far as there is room; returns how many there are."""
     n = len(order)
@@ -197,7 +192,7 @@ def _sweep(order, box, axis, collides, excluded, inverse_mass, kind, extent, pai
     return found
 
 
-@kernel
+@kernel(inner=True)
 def _carry_over(table, new, memory, pair, touching, friction, count, found):
     """Put new pairs in place of the old ones; a pair that stays keeps its memory (hash table, linear probing)."""
     mask = len(table) - 1
@@ -227,49 +222,6 @@ def _carry_over(table, new, memory, pair, touching, friction, count, found):
         pair[p, 0], pair[p, 1] = new[p, 0], new[p, 1]
 
 
-@kernel(inline=True)
-def both_press(kind_a, kind_b):
-    """Two flat or free surfaces both press: the corners of either may reach between the samples of the other."""
-    if kind_a == CAPSULE:
-        return kind_b == BLOB
-    return kind_a >= CYLINDER and kind_b <= BOX
-
-
-@kernel
-def _mix(pair, count, kind, extent, coating, inverse_mass, material):
-    """What the coatings of each pair make together: two springs in a row.
-
-    The layers share the depth in the ratio of their softness, so the pair stiffens when the first of them is
-    pressed to its full thickness, or earlier where a thin body leaves no room.
-    """
-    for p in range(count):
-        a, b = pair[p, 0], pair[p, 1]
-        soft_a, soft_b = coating[a, SOFTNESS], coating[b, SOFTNESS]
-        soft = soft_a + soft_b
-        is_round = kind[a] <= CAPSULE
-        room = extent[b, INNER] + (extent[a, INNER] if is_round else 0.0)
-        if both_press(kind[a], kind[b]):
-            room = min(room, extent[a, INNER])
-        limit = 0.4 * room
-        if soft_a > 0.0:
-            limit = min(limit, coating[a, THICKNESS] * soft / soft_a)
-        if soft_b > 0.0:
-            limit = min(limit, coating[b, THICKNESS] * soft / soft_b)
-        # A body at the stopping speed is to be halted within a quarter of the room, even when only a corner of it
-        # touches: mass·speed² = hardness·area·way².
-        way = min(0.25 * room, extent[a, RADIUS])
-        area = 2.0 / 3.0 * math.pi * extent[a, INNER] * way
-        if not is_round:
-            area = 0.25 * min(coating[a, FINEST], coating[b, FINEST])
-        mass = 1.0 / (inverse_mass[a] + inverse_mass[b])
-        material[p, STIFFNESS] = 1.0 / soft
-        material[p, DAMPING] = (coating[a, LOSS] * soft_a + coating[b, LOSS] * soft_b) / soft
-        material[p, FRICTION] = math.sqrt(coating[a, ROUGHNESS] * coating[b, ROUGHNESS])
-        material[p, LIMIT] = limit
-        material[p, HARD] = mass * STOPPING_SPEED**2 / (area * way * way)
-        material[p, ROOM] = room
-
-
 def grow(contacts):
     """The same contacts with room for the pairs that `find_pairs` wanted."""
     return with_capacity(contacts, max(2 * len(contacts.touching), int(1.25 * contacts.near.info[WANTED]) + 16))
@@ -289,5 +241,5 @@ def with_capacity(contacts, capacity):
         memory=larger(contacts.near.memory),
         table=np.full(2 ** int(2 * capacity).bit_length(), -1, np.int64),
     )
-    rows = {name: larger(getattr(contacts, name)) for name in ("touching", "friction", "load", "place", "pair", "material")}
-    return replace(contacts, near=near, **rows)
+    per_pair = ("touching", "friction", "load", "place", "pair", "material")
+    return replace(contacts, near=near, **{name: larger(getattr(contacts, name)) for name in per_pair})
