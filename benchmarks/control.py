@@ -3,8 +3,8 @@
     python benchmarks/control.py
 
 One move and three turn actuators on a body with two hinged wings. MuJoCo flies the bird under this control; states
-and forces are recorded. Then both sides repeat that flight, each in one compiled loop: MuJoCo under the recorded forces,
-our control on the recorded states. CPU time, one thread, the same run.
+and forces are recorded. Then both sides repeat that flight, each in one compiled loop: MuJoCo under the recorded
+forces, our control on the recorded states. CPU time, one thread, the same run.
 """
 
 import os

@@ -128,7 +128,7 @@ def correct(bodies, actuators, gravity, dt_last):
             if turns:
                 rest = limit_torque(rest, q, linkage.inertia[k], limit)
             else:
-                rest = limit_size(rest, limit * linkage.mass[k])
+                rest = limit_size(rest, limit * actuators.weight[a])
             actuators.carried[a] = share
             set3(actuators.residual, a, rest)
         correction = axpy(actuators.carried[a], against, get3(actuators.residual, a))
