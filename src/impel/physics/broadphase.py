@@ -250,7 +250,7 @@ def _mix(pair, count, kind, extent, coating, inverse_mass, material):
         room = extent[b, INNER] + (extent[a, INNER] if is_round else 0.0)
         if both_press(kind[a], kind[b]):
             room = min(room, extent[a, INNER])
-        limit = 0.25 * room
+        limit = 0.4 * room
         if soft_a > 0.0:
             limit = min(limit, coating[a, THICKNESS] * soft / soft_a)
         if soft_b > 0.0:

@@ -338,7 +338,7 @@ def _press(shapes, samples, bars, a, b, radius, half, qa, qb, apart, motion, stu
     z = rotate(turn, (0.0, 0.0, 1.0))
     if kind <= CYLINDER:
         r, length = shapes.size[a, 0], shapes.size[a, 1]
-        _press_bar(bars, shapes, b, centre, z, length, r, kind == CYLINDER, motion, stuff, patch)
+        _press_bar(bars, shapes, b, centre, z, length, r, kind == CYLINDER, motion, stuff, finest, patch)
         return gap, speed
     x, y = rotate(turn, (1.0, 0.0, 0.0)), rotate(turn, (0.0, 1.0, 0.0))
     rows = ((x[0], y[0], z[0]), (x[1], y[1], z[1]), (x[2], y[2], z[2]))
@@ -347,14 +347,14 @@ def _press(shapes, samples, bars, a, b, radius, half, qa, qb, apart, motion, stu
 
 
 @kernel
-def _press_bar(bars, shapes, b, centre, axis, half, r, flat_ends, motion, stuff, patch):
+def _press_bar(bars, shapes, b, centre, axis, half, r, flat_ends, motion, stuff, finest, patch):
     if bars is None:
         return
     press_side(shapes, b, centre, axis, half, r, flat_ends, motion, stuff, patch)
     for side in (-1.0, 1.0):
         end, outward = axpy(side * half, axis, centre), scale(axis, side)
         if flat_ends:
-            press_flat_end(shapes, b, end, outward, r, motion, stuff, patch)
+            press_flat_end(shapes, b, end, outward, r, motion, stuff, finest, patch)
         else:
             press_round_end(shapes, b, end, outward, r, motion, stuff, patch)
 

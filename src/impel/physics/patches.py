@@ -215,11 +215,18 @@ def press_side(shapes, b, centre, axis, half, r, flat_ends, motion, material, pa
         depth = min(r - phi / across, 2.0 * r)
         if depth <= 0.0:
             continue
-        # Flat ends carry their part of the overlap themselves (see press_cap).
-        length = (end - start) * _WEIGHTS[node] * (across * across if flat_ends else 1.0)
+        length = (end - start) * _WEIGHTS[node]
+        out = scale(axpy(-along, axis, g), 1.0 / across)
+        if flat_ends:
+            # Flat ends carry their part of the overlap themselves. And a small thing that has come in through an end
+            # must not be taken for a wall beside the axis: it is no deeper than its way back to the end.
+            length *= across * across
+            if distance(shapes, b, axpy(-r, out, axpy(at, axis, centre)))[0] > 0.0:
+                depth = min(depth, half - abs(at - phi * along))
+                if depth <= 0.0:
+                    continue
         area, chord = _segment_area(r, depth)
         more, more_chord = _segment_area(r, depth - limit / across)
-        out = scale(axpy(-along, axis, g), 1.0 / across)
         p = axpy(0.6 * depth - r, out, axpy(at, axis, centre))  # the centre of a parabolic segment
         _press(
             patch, p, g, length * (stiffness * area + hard * more),
@@ -263,7 +270,7 @@ def _facing(normal, u):
 
 
 @kernel
-def press_flat_end(shapes, b, centre, outward, r, motion, material, patch):
+def press_flat_end(shapes, b, centre, outward, r, motion, material, finest, patch):
     """The flat end of a cylinder: a disc of points turned so that one is always at the lowest place of the rim."""
     phi, g = distance(shapes, b, centre)
     if phi >= r:
@@ -284,7 +291,7 @@ def press_flat_end(shapes, b, centre, outward, r, motion, material, patch):
         p = axpy(r * DISC[s, 0], x, axpy(r * DISC[s, 1], y, centre))
         phi, g = distance(shapes, b, p)
         if phi < 0.0:
-            area = r * r * DISC[s, 2] * _facing(outward, g)
+            area = min(r * r * DISC[s, 2], finest) * _facing(outward, g)
             if area > 0.0:
                 _press_point(patch, p, g, -phi, area, motion, material)
 

@@ -12,7 +12,7 @@ from impel.kernel import kernel
 from impel.motion.rotations import axpy, dot, get3, get4, set3, set4, sub
 from impel.physics.bodies import drift_one, spin_of, turn_freely
 from impel.physics.joint_rows import lean, look, strike, turned, vector_of, weigh, worst_row
-from impel.physics.joints import ANGULAR_A, ANGULAR_B, BEFORE, FORCE, LINEAR, LIVE
+from impel.physics.joints import ANGULAR_A, ANGULAR_B, BEFORE, FORCE, LINEAR, LIVE, LOWER, UPPER
 from impel.physics.skyline import factor, solve
 
 TOLERANCE = 1e-10  # m or rad: where the iterations stop
@@ -47,9 +47,7 @@ def hold_positions(bodies, joints, dt):
                 p = joints.place[i]
                 set3(bodies.position, i, axpy(dt, get3(bodies.velocity, i), (p[0], p[1], p[2])))
                 momentum = get3(bodies.momentum, i)
-                q = turn_freely(
-                    (p[3], p[4], p[5], p[6]), momentum, bodies.inverse_inertia[i], bodies.top[i], dt
-                )
+                q = turn_freely((p[3], p[4], p[5], p[6]), momentum, bodies.inverse_inertia[i], bodies.top[i], dt)
                 set4(bodies.orientation, i, q)
             look(bodies, joints, begin, end, begin > end)  # no: but a literal would compile it twice
             error = worst_row(joints, row, row_end, TOLERANCE / TOLERABLE)
@@ -105,7 +103,8 @@ def meet_limits(joints, begin, end):
         joint = joints.each[k]
         j, r = joint.index, joint.limit
         if r >= 0 and joints.active[j] == 0.0:
-            below, above = joint.lower - joints.coordinate[j], joints.coordinate[j] - joint.upper
+            below = joints.fixed[k, LOWER] - joints.coordinate[j]
+            above = joints.coordinate[j] - joints.fixed[k, UPPER]
             if max(below, above) > TOLERANCE:
                 joints.active[j] = -1.0 if below > above else 1.0
                 joints.rows[r, LIVE] = 1.0
