@@ -16,7 +16,10 @@ POINTS_PER_SEGMENT = 400
 
 @kernel
 def advance(segments, loops, turns, target, pose, tangent, position, orientation, limit, enough):
-    return advance_target(segments, loops, turns, target, pose, tangent, position, orientation, limit, enough)[:3]
+    target, pose, tangent, _ = advance_target(
+        segments, loops, turns, target, pose, tangent, position, orientation, limit, enough
+    )
+    return target, pose, tangent
 
 
 coordinate = st.floats(-2, 2)
@@ -53,17 +56,9 @@ def check_promise(keys, loop, reach, walk, distances):
     pose, tangent = pose_at(paths.segments[0], 0.0, turns)
     for position, orientation in walk:
         before = target
-        target, pose, tangent, _ = advance_target(
-            paths.segments,
-            bool(paths.loops[0]),
-            turns,
-            target,
-            pose,
-            tangent,
-            position,
-            orientation,
-            *reach_of(reach, turns),
-        )
+        at = pose, tangent, position, orientation
+        way = paths.segments, bool(paths.loops[0]), turns
+        target, pose, tangent = advance(*way, target, *at, *reach_of(reach, turns))
         passed = points[passed_between(before, target, count)]
         if len(passed) and before != target:
             assert distances(passed, position, orientation).max() <= reach * (1 + 1e-9) + 1e-9
