@@ -68,7 +68,7 @@ def steer(bodies, actuators, gravity, dt_last):
     correct(bodies, actuators, gravity, dt_last)  # 1.3
 
 
-@kernel(inner=True)
+@kernel
 def pull(bodies, actuators):
     """Box 1.2: forces and torques towards the targets (003, eqs. 2 and 3).
 
@@ -94,7 +94,7 @@ def pull(bodies, actuators):
             set3(actuators.pull, a, scale(get3(actuators.wish, a), linkage.mass[k]))
 
 
-@kernel(inner=True)
+@kernel
 def correct(bodies, actuators, gravity, dt_last):
     """Box 1.3: compensate lasting loads, keep to the strength, and apply (003, eqs. 7 to 10).
 
@@ -139,7 +139,7 @@ def correct(bodies, actuators, gravity, dt_last):
         set3(bodies.twist if turns else bodies.push, body, total)
 
 
-@kernel(inner=True)
+@kernel
 def adapt(share, rest, load, blend, against, most):
     """Learn from a load (003, eqs. 9 and 10): the correction is a share of the weight, and a rest.
 
@@ -163,7 +163,7 @@ def limit_size(v, most):
     return scale(v, most / math.sqrt(size2))
 
 
-@kernel(inner=True)
+@kernel
 def limit_torque(torque, q, inertia, acceleration):
     """A torque no larger than what gives the inertia about its own direction such an acceleration."""
     t = unrotate(q, torque)

@@ -205,7 +205,7 @@ def _passed_on(joint, axis, v):
     return axpy(-dot(axis, v), axis, v)
 
 
-@kernel(inner=True)
+@kernel
 def wished_rates(bodies, linkage, wish):
     """Rates of momentum that the wished accelerations of the actuators ask for, outwards from the roots."""
     for k in range(len(linkage.body)):
@@ -254,7 +254,7 @@ def _times_inertia(q, inertia, v):
     return rotate(q, (inertia[0] * w[0], inertia[1] * w[1], inertia[2] * w[2]))
 
 
-@kernel(inner=True)
+@kernel
 def measured_rates(bodies, linkage, last_velocity, last_momentum, dt_last):
     """Rates of momentum over the last step: exact means, whatever the bodies did."""
     for k in range(len(linkage.body)):
@@ -265,7 +265,7 @@ def measured_rates(bodies, linkage, last_velocity, last_momentum, dt_last):
         set3(linkage.torque, k, scale(change, 1.0 / dt_last))
 
 
-@kernel(inner=True)
+@kernel
 def gather(bodies, linkage, ago):
     """Sum up rates of momentum inwards: what must act on each member from outside, about its pivot.
 

@@ -23,7 +23,7 @@ def reach_of(base: float, turns: bool) -> tuple[float, float]:
     return base * base, base * base * (1 - (1 - CLOSE) ** 2)
 
 
-@kernel(inner=True)
+@kernel
 def apart(pose, turns, position, orientation):
     """From the body to a place on its path: a turn with positive real part, or (0, x, y, z)."""
     if not turns:
@@ -34,7 +34,7 @@ def apart(pose, turns, position, orientation):
     return r
 
 
-@kernel(inner=True)
+@kernel
 def safe_step(turns, way, tangent, room, limit, fastest, sharpest):
     """How far u may grow so that certainly no point in between lies out of reach.
 
@@ -85,7 +85,7 @@ def advance_target(segments, loops, turns, target, pose, tangent, position, orie
     return (i, u, lap), pose, tangent, way
 
 
-@kernel(inner=True)
+@kernel
 def same_way_round(came, offset):
     """Near half a turn the shorter way flips at a touch: keep to the side that was taken before."""
     angle2 = dot(offset, offset)
@@ -94,7 +94,7 @@ def same_way_round(came, offset):
     return offset
 
 
-@kernel(inner=True)
+@kernel
 def advance_targets(bodies, actuators):
     """Box 1.1: set every target, and the offset to it from its body."""
     paths = actuators.paths
@@ -121,7 +121,7 @@ def advance_targets(bodies, actuators):
         set3(actuators.offset, a, offset)
 
 
-@kernel(inner=True)
+@kernel
 def target_position(actuators, a):
     """Where the target of a moving actuator is."""
     return get3(actuators.pose, a)

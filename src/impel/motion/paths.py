@@ -113,7 +113,7 @@ def fit_path(keys, segments, turns, loops):
             row[LENGTH] += GAUSS_WEIGHT[k] * norm(pose_at(row, GAUSS_U[k], turns)[1])
 
 
-@kernel(inner=True)
+@kernel
 def _distance_at(row, turns, x, q, u):
     if turns:
         return angle_between(orientation_at(row, u)[0], q)

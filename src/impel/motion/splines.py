@@ -41,7 +41,7 @@ COLUMNS = 19
 HALF_TURN = 1e-6
 
 
-@kernel(inner=True)
+@kernel
 def align_signs(keys):
     """Give orientation keys the sign that makes each turn the shorter one; half turns go on the way they came."""
     came = (0.0, 0.0, 0.0)
@@ -60,7 +60,7 @@ def align_signs(keys):
         set4(keys, i, q)
 
 
-@kernel(inner=True)
+@kernel
 def chord(keys, i, j, turns):
     """The straight way from key i to key j: a displacement, or a rotation vector in the frame of either key."""
     if not turns:
@@ -86,7 +86,7 @@ def tangent(before, after, span):
     return add(scale(before, s * h1 / h0), scale(after, s * h0 / h1))
 
 
-@kernel(inner=True)
+@kernel
 def fit_positions(row, start, whole, t0, t1):
     """Fill the cubic from `start`, over the chord `whole`, with the end velocities t0 and t1."""
     c = sub(scale(whole, 3.0), axpy(2.0, t0, t1))
@@ -101,7 +101,7 @@ def fit_positions(row, start, whole, t0, t1):
     row[SHARPEST] = 2.0 * max(norm(sub(middle, t0)), norm(sub(t1, middle)))
 
 
-@kernel(inner=True)
+@kernel
 def fit_orientations(row, start, whole, t0, t1):
     """Fill the three turns from `start`, over the rotation `whole`."""
     w1 = scale(t0, 1.0 / 3.0)
@@ -156,7 +156,7 @@ def _axis_and_turn(row, first, beta):
     return axis, (math.cos(half), s * axis[0], s * axis[1], s * axis[2])
 
 
-@kernel(inner=True)
+@kernel
 def orientation_at(row, u):
     """Orientation and angular velocity by u, in the world's frame."""
     v = 1.0 - u

@@ -63,7 +63,7 @@ def assemble(bodies, joints):
     return largest
 
 
-@kernel(inner=True)
+@kernel
 def _displace(bodies, joints, begin, end):
     """Move the bodies by what would close the gaps if everything were linear."""
     for k in range(begin, end):

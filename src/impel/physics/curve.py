@@ -61,7 +61,7 @@ def knot_point(curves, i):
     return curves[i, 1], curves[i, 2], curves[i, 3]
 
 
-@kernel(inner=True)
+@kernel
 def curve_at(curves, first, last, t):
     """Point, first and second derivative; straight on beyond the ends, with unit speed."""
     if curves is None:
@@ -90,7 +90,7 @@ def curve_at(curves, first, last, t):
     )
 
 
-@kernel(inner=True)
+@kernel
 def foot_on_curve(curves, first, last, closed, point, t):
     """Parameter, point and unit tangent where the curve is nearest to a point, searched from t on."""
     if curves is None:  # never called, and nothing of it compiled

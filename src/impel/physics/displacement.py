@@ -59,7 +59,7 @@ ROUNDS = 200  # the most in a step; a chain of nine takes about 100 when it whip
 SHIFT, TURN = 7, 10  # columns of `place` where the displacements of a round are summed
 
 
-@kernel(inner=True)
+@kernel
 def hold_positions_displacement(bodies, joints, dt):
     """Move all bodies by a step and close the gaps by impulses; velocities change with them. Returns the verdict."""
     drift(bodies, dt)
@@ -70,7 +70,7 @@ def hold_positions_displacement(bodies, joints, dt):
     return 0 if worst < math.inf else DIVERGED
 
 
-@kernel(inner=True)
+@kernel
 def hold_positions_paper(bodies, joints, dt):
     """The same as printed: eqs. 5 and 6, then the speeds that follow from the places. Returns the verdict."""
     for island in range(len(joints.island) - 1):
@@ -110,7 +110,7 @@ def _weighted(q, by, v):
     return rotate(q, (by[0] * m[0], by[1] * m[1], by[2] * m[2]))
 
 
-@kernel(inner=True)
+@kernel
 def tune(bodies, joints, dt, printed, rounds, gaps):
     """Displace the bodies round by round until no gap is left; return the largest that is, infinite if they grow.
 
@@ -177,7 +177,7 @@ def _felt(bodies, i, arm, direction):
     return axpy(bodies.inverse_mass[i], direction, cross(turn, arm))
 
 
-@kernel(inner=True)
+@kernel
 def _displace(bodies, place, a, b, weight, at_a, gap, twist, all_ways):
     """One impulse, and one couple, that would close the gap and the twist of a joint alone."""
     arm_a, arm_b = _arms(bodies, a, b, at_a)
@@ -205,7 +205,7 @@ def _displace(bodies, place, a, b, weight, at_a, gap, twist, all_ways):
         _sum(place, b, scale(impulse, -bodies.inverse_mass[b]), scale(turn, -1.0), weight)
 
 
-@kernel(inner=True)
+@kernel
 def _displace_as_printed(bodies, place, a, b, weight, at_a, gap, twist):
     """Eq. 5 turns the bodies, eq. 6 then closes what is left of the gap by moving them."""
     arm_a, arm_b = _arms(bodies, a, b, at_a)
@@ -227,7 +227,7 @@ def _displace_as_printed(bodies, place, a, b, weight, at_a, gap, twist):
         _sum(place, b, scale(left, -mass * bodies.inverse_mass[b]), turn_b, weight)
 
 
-@kernel(inner=True)
+@kernel
 def gap_of(bodies, joints, k):
     """How the point of a has to move, and how a has to turn, to meet the joint; updates its coordinate and limit."""
     joint = joints.each[k]

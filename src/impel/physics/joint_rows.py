@@ -68,7 +68,7 @@ def nearest_turn(angle, last):
     return angle + 2.0 * math.pi * math.floor((last - angle) / (2.0 * math.pi) + 0.5)
 
 
-@kernel(inner=True)
+@kernel
 def look(bodies, joints, begin, end, aim):
     """Write how far each row of the joints begin to end is from being met to `change`.
 
@@ -172,7 +172,7 @@ def worst_row(joints, begin, end, redundant):
     return worst
 
 
-@kernel(inner=True)
+@kernel
 def lean(bodies, joints, island):
     """How the rows that `look` has aimed act on the spins; leaves the inverse inertias in `place`."""
     place, rows = joints.place, joints.rows
@@ -196,7 +196,7 @@ def lean(bodies, joints, island):
                     rows[r, c], rows[r, c + 1], rows[r, c + 2] = t
 
 
-@kernel(inner=True)
+@kernel
 def weigh(bodies, joints, island):
     """The matrix of an island: rows·inverse mass·rows, and ones for limits that are not met."""
     rows, data, envelope = joints.rows, joints.factor, joints.envelope
@@ -231,7 +231,7 @@ def turned(place, i, m):
     )
 
 
-@kernel(inner=True)
+@kernel
 def strike(bodies, joints, begin, end, impulse):
     """Let the rows of the joints begin to end act with these impulses on velocity and angular momentum."""
     for k in range(begin, end):

@@ -23,7 +23,7 @@ TOLERABLE = 1e-6  # m or rad, in rows that are redundant: a loop that was writte
 DIVERGED = 3  # verdict
 
 
-@kernel(inner=True)
+@kernel
 def hold_positions(bodies, joints, dt):
     """Move all bodies by a step so that the joints hold. Velocities hold the first half-kick before, and stay at
     half time after; key-framed bodies are already in place. Returns the verdict."""
@@ -86,7 +86,7 @@ def hold_positions(bodies, joints, dt):
     return 0
 
 
-@kernel(inner=True)
+@kernel
 def keep_places(bodies, joints, island):
     for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
         i = joints.members[k]
@@ -95,7 +95,7 @@ def keep_places(bodies, joints, island):
         p[3], p[4], p[5], p[6] = get4(bodies.orientation, i)
 
 
-@kernel(inner=True)
+@kernel
 def meet_limits(joints, begin, end):
     """Take in the limits that are overstepped; is there a new one?"""
     changed = False
@@ -113,7 +113,7 @@ def meet_limits(joints, begin, end):
     return changed
 
 
-@kernel(inner=True)
+@kernel
 def leave_limits(joints, begin, end, impulse, dt):
     """Let go of the limits that would have to pull; is there one?"""
     changed = False
@@ -128,7 +128,7 @@ def leave_limits(joints, begin, end, impulse, dt):
     return changed
 
 
-@kernel(inner=True)
+@kernel
 def hold_velocities(bodies, joints):
     """Take from the velocities what the joints forbid at the present places; limits only stop what runs into them."""
     change, rows = joints.change, joints.rows
