@@ -170,7 +170,7 @@ def draw_hands(path: Path, takes: dict[tuple[str, float], Take]) -> None:
             axes.set_title(control[0].upper() + control[1:] if control != "impel" else control)
             axes.set(xlabel="aside (cm)")
         sides[0].set(ylabel="height of the hand (m)")
-        sides[2].legend(loc="upper left")
+        sides[0].legend(loc="lower left", bbox_to_anchor=(0, 0.06))
 
 
 def draw_push(path: Path, take: Take) -> None:
