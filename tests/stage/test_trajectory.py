@@ -1,4 +1,4 @@
-"""Trajectory control on whole scenes, from the file's words to the take: the closed forms of paper 003, as corrected."""
+"""Trajectory control on whole scenes, from file to take: the closed forms of paper 003, as corrected."""
 
 import math
 
@@ -82,7 +82,11 @@ def test_blocked_actor_does_not_shoot_off_when_released(relaxation, gravity):
     """A wall stands in the way for over a second, then it is drawn away ahead of the ball."""
     scene = level(gravity, seconds=5, relaxation=relaxation)
     release = 3.0
-    wall = [{"time": 0, "at": [1.6, 0, 1]}, {"time": release, "at": [1.6, 0, 1]}, {"time": release + 0.5, "at": [30, 0, 1]}]
+    wall = [
+        {"time": 0, "at": [1.6, 0, 1]},
+        {"time": release, "at": [1.6, 0, 1]},
+        {"time": release + 0.5, "at": [30, 0, 1]},
+    ]
     scene.body("wall", box=[1, 2, 2], at=[1.6, 0, 1], follows=wall)
     take = simulate(scene)
     time, x, speed = take.time, take.position[:, 0, 0], take.channels["ball.speed"]

@@ -11,7 +11,7 @@ from impel.takes.take import PALETTE
 INK, SOFT, LINE, PAPER = "#22262e", "#6b7280", "#e5e7eb", "#ffffff"
 DOTS_PER_INCH = 144
 
-STYLE = {
+STYLE: dict[Any, Any] = {
     "font.size": 10,
     "text.color": INK,
     "axes.edgecolor": "#c3c8d0",

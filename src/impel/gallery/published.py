@@ -23,6 +23,10 @@ def euler(position: Floats, velocity: Floats, force: Force, dt: float) -> tuple[
     return position + velocity * dt, velocity + force(position, velocity) * dt
 
 
+def constant(acceleration: Floats) -> Force:
+    return lambda _position, _velocity: acceleration
+
+
 def pull(numbers: Drive, target: Floats) -> Force:
     """Eq. 2, for a mass of 1."""
     stiffness, damping = 2 * numbers.alpha / numbers.relaxation**2, 2 * numbers.beta / numbers.relaxation

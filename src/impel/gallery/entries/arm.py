@@ -8,11 +8,9 @@ from numpy.typing import NDArray
 
 from impel.analysis.plots import SOFT, color, name_line, plot
 from impel.gallery.ledger import Exhibit, Verdict, judge
-from impel.gallery.loading import gallery_scene
-from impel.gallery.published import Guide, newton, pull
+from impel.gallery.loading import change_move, fixed_step, gallery_scene, move_of
+from impel.gallery.published import Guide, constant, newton, pull
 from impel.render.outputs import write_take
-from impel.scene import Scene
-from impel.scene.actors import Move
 from impel.scene.derived import drive
 from impel.stage import Moment, simulate
 from impel.takes import Take
@@ -34,28 +32,20 @@ CONTROLS = {"printed, steps of 1/240 s": 1 / 240, "printed, steps of 1/25 s": 1 
 Floats = NDArray[np.float64]
 
 
-def hand_wish(scene: Scene) -> Move:
-    move = scene.actors["hand"].move
-    assert move is not None
-    return move
-
-
 def by_impel(gamma: float) -> Take:
     scene = gallery_scene("arm")
-    move = hand_wish(scene).model_copy(update={"adaptation": gamma})
-    scene.actors["hand"] = scene.actors["hand"].model_copy(update={"move": move})
+    change_move(scene, "hand", adaptation=gamma)
     return simulate(scene)
 
 
 def as_published(gamma: float, step: float) -> Take:
     """The same hand guided by the paper's own equations."""
-    scene = gallery_scene("arm")
-    move, mass = hand_wish(scene), scene.bodies["hand"].mass
+    scene = gallery_scene("arm", step=step, fps=1 / step)
+    move, mass = move_of(scene, "hand"), scene.bodies["hand"].mass
     assert mass is not None
     line = np.array(move.keys[0].at), np.array(move.keys[-1].at)
     guide = Guide("hand", mass, drive(move), line, gamma)
     scene.actors.clear()
-    scene.world = scene.world.model_copy(update={"step": step, "fps": 1 / step})
     return simulate(scene, controller=guide, every="step")
 
 
@@ -80,7 +70,8 @@ def filter_effect(takes: dict[tuple[str, float], Take]) -> Verdict:
     return judge(
         "003.7",
         all(swings[control, FILTERED] < 0.5 * swings[control, UNFILTERED] for control in CONTROLS),
-        "; ".join(told) + " (half would count as removed). With joints that hold exactly, the correction only trembles as "
+        "; ".join(told) + " (half would count as removed). With joints that hold exactly, the correction only "
+        "trembles as "
         "steps get as long as Δt; the filter lets the hand swing while it learns",
     )
 
@@ -99,16 +90,14 @@ def pushed() -> Take:
 def pushed_as_published(gamma: float) -> tuple[Floats, Floats]:
     """Times and places of a body of 1 kg under the same forces, by the paper's equations, which set no limit."""
     scene = gallery_scene("arm-push")
-    move = scene.actors["learns"].move
-    assert move is not None and not isinstance(scene.world.step, str)
-    numbers, dt = drive(move), scene.world.step
-    time = np.arange(round(scene.world.seconds / dt)) * dt
+    numbers, dt = drive(move_of(scene, "learns")), fixed_step(scene)
+    time = dt * np.arange(round(scene.world.seconds / dt), dtype=np.float64)
     place, velocity, correction, places = np.zeros(1), np.zeros(1), np.zeros(1), []
     for t in time:
         places.append(place[0])
         outside = sum(force for begin, end, force in (BLOW, PUSH) if begin <= t < end)
-        wanted = pull(numbers, np.zeros(1))(place, velocity) + correction
-        place, velocity = newton(place, velocity, lambda _x, _v, total=wanted + outside: total, dt)
+        total = pull(numbers, np.zeros(1))(place, velocity) + correction + outside
+        place, velocity = newton(place, velocity, constant(total), dt)
         share = min(gamma * dt, 1.0)
         correction = -share * outside + (1 - share) * correction  # eq. 7 is exact here
     return time, np.array(places)
@@ -132,7 +121,8 @@ def hits_and_loads(take: Take) -> Verdict:
         f"{100 * blow['learns'] / blow['never']:.0f} % of what it does without correction (50 asked; "
         f"{100 * stiff / blow['never']:.0f} % by the printed equations without the filter), and is forgotten to "
         f"{100 * back:.1f} % (5 allowed); a lasting {PUSH[2]:g} N moves it {100 * first:.1f} cm at first and "
-        f"{100 * last:.2f} cm in the end, {100 * last / stays:.1f} % of the {100 * stays:.1f} cm without correction (5 allowed)",
+        f"{100 * last:.2f} cm in the end, {100 * last / stays:.1f} % of the {100 * stays:.1f} cm without correction "
+        "(5 allowed)",
     )
 
 
@@ -148,7 +138,8 @@ def make(directory: Path) -> Exhibit:
     takes, push = moved(), pushed()
     draw_hands(directory / "hand.png", takes)
     draw_push(directory / "push.png", push)
-    write_take(takes["impel", FILTERED], directory / "strip.png", overlays=["paths", "targets", "trails"], size=(400, 300))
+    overlays = ["paths", "targets", "trails"]
+    write_take(takes["impel", FILTERED], directory / "strip.png", overlays=overlays, size=(400, 300))
     return Exhibit(
         pictures=[
             ("strip.png", "The hand goes down its line; the arm's links only hang on."),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from impel.analysis.closed_forms import carried_on, damped, overshoot
 from impel.analysis.plots import INK, SOFT, color, name_line, plot
 from impel.gallery.ledger import Exhibit, Verdict, judge
-from impel.gallery.loading import gallery_scene
+from impel.gallery.loading import change_move, gallery_scene, move_of
 from impel.render.outputs import write_take
 from impel.scene import Scene
 from impel.scene.derived import Drive, drive
@@ -35,12 +35,6 @@ def released() -> tuple[Scene, Take]:
     return scene, simulate(scene)
 
 
-def wish(scene: Scene, name: str) -> Drive:
-    move = scene.actors[name].move
-    assert move is not None
-    return drive(move)
-
-
 def rate(numbers: Drive) -> float:
     """How fast an undamped body would swing about its target, in 1/s."""
     return math.sqrt(2 * numbers.alpha) / numbers.relaxation
@@ -48,24 +42,20 @@ def rate(numbers: Drive) -> float:
 
 def way_left(scene: Scene, take: Take, name: str) -> Floats:
     """The distance to the target as a share of that at the start; negative beyond it."""
-    move = scene.actors[name].move
-    assert move is not None
-    height = take.position[:, take.index(name), 2]
-    return (height - move.keys[0].at[2]) / (height[0] - move.keys[0].at[2])
+    height, target = take.position[:, take.index(name), 2], move_of(scene, name).keys[0].at[2]
+    return (height - target) / (height[0] - target)
 
 
 def many(elasticities: Floats) -> tuple[Scene, Take]:
     """Bodies of as many elasticities, in one scene."""
     scene = gallery_scene("damping")
     body, actor = scene.bodies["lively"], scene.actors["lively"]
-    assert actor.move is not None
     scene.bodies.clear()
     scene.actors.clear()
     for i, b in enumerate(elasticities):
         scene.bodies[f"ball {i}"] = body
-        scene.actors[f"ball {i}"] = actor.model_copy(
-            update={"move": actor.move.model_copy(update={"elasticity": float(b)})}
-        )
+        scene.actors[f"ball {i}"] = actor
+        change_move(scene, f"ball {i}", elasticity=float(b))
     return scene, simulate(scene)
 
 
@@ -78,7 +68,7 @@ def settling(elasticities: Floats) -> tuple[Floats, Floats]:
     """Settling times in relaxation times, and overshoots, of bodies with these elasticities."""
     scene, take = many(elasticities)
     lefts = [way_left(scene, take, name) for name in scene.actors]
-    relaxation = wish(scene, "ball 0").relaxation
+    relaxation = move_of(scene, "ball 0").relaxation
     return (
         np.array([settled(left, take.time) / relaxation for left in lefts]),
         np.array([-left.min() for left in lefts]).clip(0),
@@ -87,8 +77,7 @@ def settling(elasticities: Floats) -> tuple[Floats, Floats]:
 
 def undamped(dt: float, seconds: float) -> tuple[Floats, Floats]:
     """Times and way left without any damping (β = 0), which no scene may ask for: it never ends well."""
-    scene = gallery_scene("damping")
-    scene.world = scene.world.model_copy(update={"step": dt, "fps": 1 / dt, "seconds": seconds})
+    scene = gallery_scene("damping", step=dt, fps=1 / dt, seconds=seconds)
     performance = Performance(scene)
     actuators = performance.stage.actuators
     assert actuators is not None
@@ -98,9 +87,8 @@ def undamped(dt: float, seconds: float) -> tuple[Floats, Floats]:
     for _ in range(performance.compiled.frames):
         heights.append(performance.stage.bodies.position[body, 2])
         performance.next_frame()
-    target = scene.actors["lively"].move.keys[0].at[2]  # type: ignore[union-attr]
-    left = np.array(heights) - target
-    return np.arange(len(left)) * dt, left / left[0]
+    left = np.array(heights) - move_of(scene, "lively").keys[0].at[2]
+    return dt * np.arange(len(left), dtype=np.float64), left / left[0]
 
 
 def growth(time: Floats, left: Floats) -> float:
@@ -112,15 +100,14 @@ def growth(time: Floats, left: Floats) -> float:
 def carried(dt: float) -> tuple[float, float]:
     """With β = 1: how far 1 m/s at the start carries a body in the relaxation time, and its speed then."""
     places, speeds = [], []
+    relaxation = move_of(gallery_scene("damping"), "lively").relaxation
     for speed in (0.0, 1.0):
-        scene = gallery_scene("damping")
-        numbers = wish(scene, "lively")
-        scene.world = scene.world.model_copy(update={"step": dt, "fps": 1 / numbers.relaxation, "seconds": 1.0})
+        scene = gallery_scene("damping", step=dt, fps=1 / relaxation, seconds=1.0)
         scene.bodies["lively"] = scene.bodies["lively"].model_copy(update={"velocity": (0.0, 0.0, speed)})
         performance = Performance(scene)
         actuators = performance.stage.actuators
         assert actuators is not None
-        actuators.damping[:] = 2 / numbers.relaxation
+        actuators.damping[:] = 2 / relaxation
         performance.next_frame()
         body = performance.compiled.bodies.index("lively")
         places.append(performance.stage.bodies.position[body, 2])
@@ -133,7 +120,7 @@ def verdicts(scene: Scene, take: Take, elasticities: Floats, times: Floats, beyo
 
 
 def limits_of_beta() -> Verdict:
-    numbers = wish(gallery_scene("damping"), "lively")
+    numbers = drive(move_of(gallery_scene("damping"), "lively"))
     found = {dt: growth(*undamped(dt, 4.0)) for dt in (COARSE, COARSE / 4, COARSE / 16)}
     expected = {dt: rate(numbers) ** 2 * dt / 4 for dt in found}  # of the Newton scheme, for small steps
     as_expected = max(abs(found[dt] / expected[dt] - 1) for dt in found)
@@ -145,10 +132,14 @@ def limits_of_beta() -> Verdict:
     return judge(
         "003.2",
         as_expected < 0.05 and abs(one_step) < 1e-12 and abs(small / known - 1) < 0.02,
-        f"β = 0: the swing grows by {grows}: K·dt/4 within {100 * as_expected:.1f} % (5 % allowed), so it lasts for ever "
-        f"only as steps go to 0, as the paper says; impel holds control over a step as the paper's scheme does, and grows "
-        f"with it. β = 1: in one step of Δt a starting speed moves the body {abs(one_step):.0e} of v·Δt, but leaves it with "
-        f"{back:+.2f} v; in small steps it carries {small / relaxation:.3f} v·Δt (closed form {known / relaxation:.3f})",
+        f"β = 0: the swing grows by {grows}: K·dt/4 within {100 * as_expected:.1f} % (5 % allowed), so it lasts for "
+        "ever "
+        "only as steps go to 0, as the paper says; impel holds control over a step as the paper's scheme does, and "
+        "grows "
+        f"with it. β = 1: in one step of Δt a starting speed moves the body {abs(one_step):.0e} of v·Δt, but leaves "
+        "it with "
+        f"{back:+.2f} v; in small steps it carries {small / relaxation:.3f} v·Δt (closed form "
+        f"{known / relaxation:.3f})",
         correction="inertia is suppressed only for a step as long as Δt, where the speed flips; in true time β = 1 is "
         f"a damping ratio of {1 / math.sqrt(2 * numbers.alpha):.2f} that forgets a speed within Δt/2. β = 0 is refused",
     )
@@ -157,7 +148,7 @@ def limits_of_beta() -> Verdict:
 def critical(scene: Scene, take: Take, elasticities: Floats, beyond: Floats) -> Verdict:
     off = {}
     for name in scene.actors:
-        numbers = wish(scene, name)
+        numbers = drive(move_of(scene, name))
         left = way_left(scene, take, name)
         off[numbers.elasticity] = float(np.abs(left - damped(numbers.elasticity, rate(numbers), take.time)).max())
     below, above = beyond[elasticities < 0.95], beyond[elasticities >= 1]
@@ -181,8 +172,10 @@ def good_choice(elasticities: Floats, times: Floats, beyond: Floats) -> Verdict:
         and beyond[chosen] < TENTH
         and times[chosen] < 0.8 * times[plain]
         and times[chosen] < 1.2 * times[best],
-        f"B = 0.7 overshoots {100 * beyond[chosen]:.1f} % (closed form {100 * overshoot(0.7):.1f}, ± 0.3) and stays within a "
-        f"tenth after {times[chosen]:.1f} Δt, B = 1 after {times[plain]:.1f} Δt; the fastest, B = {elasticities[best]:.2f}, "
+        f"B = 0.7 overshoots {100 * beyond[chosen]:.1f} % (closed form {100 * overshoot(0.7):.1f}, ± 0.3) and stays "
+        "within a "
+        f"tenth after {times[chosen]:.1f} Δt, B = 1 after {times[plain]:.1f} Δt; the fastest, B = "
+        f"{elasticities[best]:.2f}, "
         f"after {times[best]:.1f} Δt (within 20 % of it is called good)",
     )
 
@@ -196,7 +189,7 @@ def make(directory: Path) -> Exhibit:
     write_take(take, directory / "strip.png", overlays=True, size=(400, 300))
     return Exhibit(
         pictures=[
-            ("curves.png", "The way left to the target: lines simulated, dots in closed form; without damping it grows."),
+            ("curves.png", "The way left to the target: lines simulated, dots in closed form; undamped it grows."),
             ("settling.png", "When a body stays within a tenth of its way: B = 0.7 is quick, and safe from the cliff."),
             ("strip.png", "From left to right B = 2, 1, 0.7 and 0.3. The dots are the targets."),
         ],
@@ -208,7 +201,7 @@ def draw_curves(path: Path, scene: Scene, take: Take) -> None:
     names = {2.0: (90, (8, 8)), 1.0: (84, (8, 9)), 0.7: (60, (-2, -30)), 0.3: (92, (0, -14))}
     with plot(path, columns=2, size=(10, 4.2), width_ratios=[1.7, 1]) as (axes, side):
         for name in scene.actors:
-            numbers = wish(scene, name)
+            numbers = drive(move_of(scene, name))
             ink = take.colors[take.index(name)]
             left, known = way_left(scene, take, name), damped(numbers.elasticity, rate(numbers), take.time)
             axes.plot(take.time, left, color=ink)
@@ -221,7 +214,8 @@ def draw_curves(path: Path, scene: Scene, take: Take) -> None:
             time, left = undamped(dt, 4.0)
             side.plot(time, left, color=ink, lw=1.5)
             last = np.flatnonzero(time < 3.0)[np.argmax(left[time < 3.0])]
-            name_line(side, (time[last], left[last]), f"{1000 * dt:g} ms", ink, shift=(0, 9 if dt == COARSE else -14), align="center")
+            shift = (0, 9 if dt == COARSE else -14)
+            name_line(side, (time[last], left[last]), f"{1000 * dt:g} ms", ink, shift=shift, align="center")
         side.set(xlabel="time (s)", xlim=(0, 4))
         side.set_title("No damping (β = 0), by time step")
 

@@ -23,7 +23,8 @@ ORDER = 360
 TITLE = "Joints: displacements, and what holds instead"
 TEXT = (
     "The paper moves all bodies freely, then closes the gaps of the joints by small displacements, again and again. As "
-    "printed they open faster than they close. With one impulse a joint they do close, over tens of rounds. impel solves "
+    "printed they open faster than they close. With one impulse a joint they do close, over tens of rounds. impel "
+    "solves "
     "for all joints of a structure at once (RATTLE), which costs less and keeps the energy."
 )
 
@@ -38,7 +39,7 @@ Floats = NDArray[np.float64]
 
 
 def rounds(structure: str, *, printed: bool) -> Floats:
-    """The largest gap before each round of displacements, after one free step from the middle of the motion, in metres."""
+    """The largest gap, in metres, before each round of displacements, after a free step in the middle of the motion."""
     performance = Performance(gallery_scene(STRUCTURES[structure]))
     while performance.time < INTO:
         performance.next_frame()
@@ -64,8 +65,7 @@ class Run:
 
 
 def fared(structure: str, method: str) -> Run:
-    scene = gallery_scene(STRUCTURES[structure])
-    scene.world = scene.world.model_copy(update={"joints": method})
+    scene = gallery_scene(STRUCTURES[structure], joints=method)
     try:
         take = simulate(scene)
     except Problem:
@@ -105,7 +105,8 @@ def verdict(closing: dict[tuple[str, bool], Floats], runs: dict[tuple[str, str],
         printed, corrected = closing[name, True], closing[name, False]
         counted = needed(corrected)
         told.append(
-            f"{name}: as printed the gap grows {printed.max() / printed[0]:.0f} times within {len(printed)} rounds; corrected, "
+            f"{name}: as printed the gap grows {printed.max() / printed[0]:.0f} times within {len(printed)} rounds; "
+            "corrected, "
             + (f"{counted:.0f} rounds" if np.isfinite(counted) else f"over {len(corrected)} rounds")
             + f" bring it to {100 * CLOSED:g} %"
         )

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from impel.analysis.plots import SOFT, color, name_line, plot
 from impel.gallery.ledger import Exhibit, Verdict, judge
-from impel.gallery.loading import gallery_scene
+from impel.gallery.loading import change_move, fixed_step, gallery_scene, move_of
 from impel.gallery.published import chase
 from impel.motion.paths import sample_path
 from impel.render.outputs import write_take
 from impel.scene import Scene
-from impel.scene.actors import ELASTICITY, Move
-from impel.scene.derived import Drive, drive, sag
+from impel.scene.actors import ELASTICITY
+from impel.scene.derived import drive, sag
 from impel.stage import Performance, simulate
 from impel.stage.record import Recorder
 from impel.takes import Take
@@ -23,8 +23,10 @@ from impel.takes import Take
 ORDER = 320
 TITLE = "Sag: a body learns its weight"
 TEXT = (
-    "Two balls follow the same level line. The red one knows nothing of gravity and stays below it; the blue one notices "
-    "what pulls at it, and carries it within a second. (In impel actors know their own weight from the start; here it was "
+    "Two balls follow the same level line. The red one knows nothing of gravity and stays below it; the blue one "
+    "notices "
+    "what pulls at it, and carries it within a second. (In impel actors know their own weight from the start; here "
+    "it was "
     "taken from them, as in the paper.) Below: what the base distance promises, and what becomes of the "
     "promise when the target is looked for by binary search."
 )
@@ -35,27 +37,16 @@ Floats = NDArray[np.float64]
 
 
 def variant(elasticity: float | None = None, *, weightless: bool = False) -> Scene:
-    scene = gallery_scene("sag")
-    if weightless:
-        scene.world = scene.world.model_copy(update={"gravity": (0.0, 0.0, 0.0)})
+    scene = gallery_scene("sag", **({"gravity": (0.0, 0.0, 0.0)} if weightless else {}))
     if elasticity is not None:
-        for name, actor in scene.actors.items():
-            assert actor.move is not None
-            scene.actors[name] = actor.model_copy(
-                update={"move": actor.move.model_copy(update={"elasticity": elasticity})}
-            )
+        for name in scene.actors:
+            change_move(scene, name, elasticity=elasticity)
     return scene
-
-
-def wish(scene: Scene, name: str) -> tuple[Move, Drive]:
-    move = scene.actors[name].move
-    assert move is not None
-    return move, drive(move)
 
 
 def below(scene: Scene, take: Take, name: str) -> Floats:
     """How far a body is below its line, in metres."""
-    return wish(scene, name)[0].keys[0].at[2] - take.position[:, take.index(name), 2]
+    return move_of(scene, name).keys[0].at[2] - take.position[:, take.index(name), 2]
 
 
 def learning(scene: Scene) -> Take:
@@ -120,9 +111,8 @@ def as_published(scene: Scene) -> Chase:
     """The same body by the paper's own search and scheme."""
     actuators: Any = Performance(scene).stage.actuators
     path = sample_path(actuators.paths, 0, PER_SEGMENT)[0]
-    _, numbers = wish(scene, "runner")
-    assert not isinstance(scene.world.step, str)
-    position, target = chase(path, numbers, scene.world.step, scene.world.seconds)
+    numbers = drive(move_of(scene, "runner"))
+    position, target = chase(path, numbers, fixed_step(scene), scene.world.seconds)
     return Chase(path, position, target, numbers.base)
 
 
@@ -133,9 +123,15 @@ def promise(ours: Chase, published: Chase) -> Verdict:
     ahead = ours.ahead()[running]
     return judge(
         "003.1",
-        passed <= 1 + 1e-6 and back >= 0 and ahead.min() > 0.999 and ahead.max() < 1.1 and ours.target[-1] == len(ours.path) - 1,
-        f"on a hairpin narrower than the base distance d: no passed point was farther than {passed:.4f} d (1 allowed), the "
-        f"target never went back, and was {ahead.min():.4f} to {ahead.max():.3f} d ahead (0.999 to 1.1 allowed: it waits while the "
+        passed <= 1 + 1e-6
+        and back >= 0
+        and ahead.min() > 0.999
+        and ahead.max() < 1.1
+        and ours.target[-1] == len(ours.path) - 1,
+        f"on a hairpin narrower than the base distance d: no passed point was farther than {passed:.4f} d (1 "
+        "allowed), the "
+        f"target never went back, and was {ahead.min():.4f} to {ahead.max():.3f} d ahead (0.999 to 1.1 allowed: it "
+        "waits while the "
         f"body swings away from it); by binary search points up to {published.farthest_passed():.1f} d away are passed",
         correction="the target goes to the true first crossing; the paper's binary search finds any crossing",
     )
@@ -153,7 +149,7 @@ def constant_speed() -> Verdict:
     told, right, printed = [], [], []
     for elasticity in (None, ELASTICITY):
         scene = variant(elasticity, weightless=True)
-        _, numbers = wish(scene, "learns")
+        numbers = drive(move_of(scene, "learns"))
         body, target, spread = steady(scene, simulate(scene))
         right.append(max(abs(body / numbers.speed - 1), abs(target / numbers.speed - 1), spread / body))
         printed.append(body / (numbers.alpha * numbers.base / numbers.relaxation))
@@ -162,7 +158,8 @@ def constant_speed() -> Verdict:
         "003.5",
         max(right) < 1e-3,
         f"{' and '.join(told)}: d·√(α/2)/(B·Δt) within {100 * max(right):.2g} % (0.1 % allowed), constant for the last "
-        f"second. That is {' and '.join(f'{p:.2f}' for p in printed)} times the α·d/Δt that “a portion α of the way in Δt” "
+        f"second. That is {' and '.join(f'{p:.2f}' for p in printed)} times the α·d/Δt that “a portion α of the way "
+        "in Δt” "
         "suggests",
     )
 
@@ -172,7 +169,7 @@ def sagging() -> Verdict:
     for elasticity in (None, ELASTICITY):
         scene = variant(elasticity)
         take = learning(scene)
-        _, numbers = wish(scene, "sags")
+        numbers = drive(move_of(scene, "sags"))
         depth = sag(numbers, scene.world)
         off = abs(below(scene, take, "sags")[-1] / depth - 1)
         left = np.abs(below(scene, take, "learns")) / depth
@@ -181,7 +178,8 @@ def sagging() -> Verdict:
         good &= off < 0.01 and one < 0.1 and three < 0.01 and known < 0.01
         told.append(
             f"B = {numbers.elasticity:.3g}: sag {100 * below(scene, take, 'sags')[-1]:.2f} cm, gΔt²/(2α) within "
-            f"{100 * off:.2g} % (1 allowed); corrected {100 * one:.1f} % of it after 1 s (10), {100 * three:.2f} % after 3 s (1); "
+            f"{100 * off:.2g} % (1 allowed); corrected {100 * one:.1f} % of it after 1 s (10), {100 * three:.2f} % "
+            "after 3 s (1); "
             f"{100 * known:.1g} % at any time when it knows its weight from the start, as impel's actors do (1)"
         )
     return judge("003.6", good, "; ".join(told))
@@ -203,7 +201,7 @@ def make(directory: Path) -> Exhibit:
         pictures=[
             ("sag.png", "Height over the way, as in figure 4, and what is left of the sag over time."),
             ("strip.png", "Red sags, blue has learnt its weight. The dots are the targets they follow."),
-            ("promise.png", "The same wish by the true first crossing, and by binary search, which cuts the hairpin off."),
+            ("promise.png", "The same wish by the true first crossing, and by binary search, which skips the hairpin."),
         ],
         verdicts=verdicts(ours, published),
     )
@@ -211,8 +209,7 @@ def make(directory: Path) -> Exhibit:
 
 def draw_sag(path: Path, scene: Scene, take: Take, knowing: Take) -> None:
     with plot(path, columns=2, size=(10, 3.4), width_ratios=[1.5, 1]) as (axes, side):
-        _, numbers = wish(scene, "sags")
-        depth = sag(numbers, scene.world)
+        depth = sag(drive(move_of(scene, "sags")), scene.world)
         lines = [
             (knowing, "learns", color(3), "knows its weight from the start"),
             (take, "learns", take.colors[take.index("learns")], "learns it"),

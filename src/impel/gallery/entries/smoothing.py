@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from impel.analysis.plots import SOFT, name_line, plot
 from impel.gallery.ledger import Exhibit, Verdict, judge
-from impel.gallery.loading import gallery_scene
+from impel.gallery.loading import gallery_scene, move_of
 from impel.render.outputs import write_take
 from impel.scene import Scene
-from impel.scene.derived import Drive, drive
+from impel.scene.derived import drive
 from impel.stage import simulate
 from impel.takes import Take
 
@@ -31,12 +31,6 @@ LABELS = {
 }
 
 Floats = NDArray[np.float64]
-
-
-def wish(scene: Scene, name: str) -> Drive:
-    move = scene.actors[name].move
-    assert move is not None
-    return drive(move)
 
 
 def way(take: Take, name: str) -> Floats:
@@ -71,12 +65,13 @@ def arrival(take: Take, name: str) -> float:
 
 
 def verdict(scene: Scene, take: Take) -> Verdict:
-    base = wish(scene, "plain").base
+    numbers = {name: drive(move_of(scene, name)) for name in LABELS}
+    base = numbers["plain"].base
     wider = rounding(take, "wide") / rounding(take, "plain")
-    bases = wish(scene, "wide").base / base
+    bases = numbers["wide"].base / base
     apart = float(distances(way(take, "quick"), way(take, "plain")).max()) / base
     faster = arrival(take, "plain") / arrival(take, "quick")
-    expected = math.sqrt(wish(scene, "quick").alpha / wish(scene, "plain").alpha)
+    expected = math.sqrt(numbers["quick"].alpha / numbers["plain"].alpha)
     out = {name: beyond(take, name) / base for name in ("springy", "plain", "dragging")}
     return judge(
         "003.8",
@@ -85,7 +80,8 @@ def verdict(scene: Scene, take: Take) -> Verdict:
         and abs(faster / expected - 1) < 0.02
         and out["springy"] > 4 * out["plain"]
         and out["dragging"] < 0.01,
-        f"a base distance {bases:.2f} times as large leaves the path {wider:.2f} times as far away (half of it asked); three "
+        f"a base distance {bases:.2f} times as large leaves the path {wider:.2f} times as far away (half of it "
+        "asked); three "
         f"times the α goes the same way within {100 * apart:.2f} % of d (2 allowed), {faster:.3f} times as fast "
         f"(√3 = {expected:.3f} ± 2 %); out of the corners it swings {100 * out['springy']:.0f} % of d at B = 0.3, "
         f"{100 * out['plain']:.1f} % at 0.7 and {100 * out['dragging']:.1f} % at 1.5",

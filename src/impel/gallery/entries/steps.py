@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from impel.analysis.closed_forms import damped
 from impel.analysis.plots import color, name_line, plot
 from impel.gallery.ledger import Exhibit, Verdict, judge
-from impel.gallery.loading import gallery_scene
-from impel.gallery.published import euler, newton, pull
+from impel.gallery.loading import fixed_step, gallery_scene, move_of
+from impel.gallery.published import Force, constant, euler, newton, pull
 from impel.scene.derived import Drive, drive
 from impel.stage import Performance
 from impel.stage.step import step
@@ -18,7 +18,8 @@ from impel.stage.step import step
 ORDER = 350
 TITLE = "Steps of any length"
 TEXT = (
-    "Left: a body on its way to a resting target in steps that vary at random by 90 % (dots), and in even steps (lines). "
+    "Left: a body on its way to a resting target in steps that vary at random by 90 % (dots), and in even steps "
+    "(lines). "
     "Right: how wrong positions are, by the length of the step, for the paper's Newton scheme, Euler's, and impel."
 )
 
@@ -32,7 +33,7 @@ SCHEMES = {"Euler": euler, "Newton": newton}
 
 def wishes() -> dict[str, Drive]:
     scene = gallery_scene("steps")
-    return {name: drive(actor.move) for name, actor in scene.actors.items() if actor.move is not None}
+    return {name: drive(move_of(scene, name)) for name in scene.actors}
 
 
 def known(numbers: Drive, time: Floats) -> Floats:
@@ -41,9 +42,8 @@ def known(numbers: Drive, time: Floats) -> Floats:
 
 def played(steps: Floats, gravity: float = 0.0, speed: float = 0.0) -> tuple[Floats, dict[str, Floats]]:
     """Times, and each actor's way left, by impel's own step taken in these lengths; free fall if there is gravity."""
-    scene = gallery_scene("steps")
+    scene = gallery_scene("steps", gravity=(-gravity, 0.0, 0.0))
     if gravity:
-        scene.world = scene.world.model_copy(update={"gravity": (-gravity, 0.0, 0.0)})
         scene.actors.clear()
     performance = Performance(scene)
     now = performance.stage
@@ -62,19 +62,18 @@ def played(steps: Floats, gravity: float = 0.0, speed: float = 0.0) -> tuple[Flo
     }
 
 
-def by_scheme(scheme: str, force: object, start: float, speed: float, dt: float, count: int) -> Floats:
+def by_scheme(scheme: str, force: Force, start: float, speed: float, dt: float, count: int) -> Floats:
     place, velocity, places = np.array([start]), np.array([speed]), [start]
     for _ in range(count):
-        place, velocity = SCHEMES[scheme](place, velocity, force, dt)  # type: ignore[arg-type]
+        place, velocity = SCHEMES[scheme](place, velocity, force, dt)
         places.append(float(place[0]))
     return np.array(places)
 
 
 def even() -> tuple[float, int]:
     """The mean step and how many there are."""
-    world = gallery_scene("steps").world
-    assert not isinstance(world.step, str)
-    return world.step, round(world.seconds / world.step)
+    scene = gallery_scene("steps")
+    return fixed_step(scene), round(scene.world.seconds / fixed_step(scene))
 
 
 def random_steps(seed: int) -> Floats:
@@ -119,7 +118,7 @@ def errors_by_step(steps: Floats) -> dict[str, dict[str, Floats]]:
         pulled = known(numbers, time)
         ways = {
             name: (
-                by_scheme(name, lambda _x, _v: np.array([-GRAVITY]), 1.0, 5.0, float(dt), count),
+                by_scheme(name, constant(np.array([-GRAVITY])), 1.0, 5.0, float(dt), count),
                 by_scheme(name, force, 1.0, 0.0, float(dt), count),
             )
             for name in SCHEMES
@@ -144,7 +143,8 @@ def scheme_verdict(errors: dict[str, dict[str, Floats]]) -> Verdict:
         and alike < 1e-9,
         f"thrown: Newton is exact ({thrown['Newton'].max():.0e} m), Euler {100 * thrown['Euler'].min():.1f} to "
         f"{100 * thrown['Euler'].max():.0f} cm off; pulled by an actuator, Euler's error is {better.min():.1f} to "
-        f"{better.max():.1f} times Newton's at equal steps (more than 1 asked). With control held over a step impel takes the same "
+        f"{better.max():.1f} times Newton's at equal steps (more than 1 asked). With control held over a step impel "
+        "takes the same "
         f"steps ({alike:.0e} apart)",
     )
 
@@ -180,8 +180,12 @@ def draw(path: Path, steps: Floats, errors: dict[str, dict[str, Floats]]) -> Non
             side.plot(1000 * steps, 100 * errors["pulled"][name], mark, color=ink, ms=5, zorder=3)
             if errors["thrown"][name].max() > 1e-9:
                 side.plot(1000 * steps, 100 * errors["thrown"][name], "--", color=ink, lw=1.2)
-        name_line(side, (10, 100 * errors["pulled"]["Euler"][2]), "Euler", inks["Euler"], shift=(-10, 10), align="right")
-        name_line(side, (10, 100 * errors["pulled"]["Newton"][2]), "Newton, and impel (dots)", inks["Newton"], shift=(6, -10))
+        name_line(
+            side, (10, 100 * errors["pulled"]["Euler"][2]), "Euler", inks["Euler"], shift=(-10, 10), align="right"
+        )
+        name_line(
+            side, (10, 100 * errors["pulled"]["Newton"][2]), "Newton, and impel (dots)", inks["Newton"], shift=(6, -10)
+        )
         side.set(xscale="log", yscale="log", xlabel="step (ms)", ylabel="largest error (cm)")
         side.set_xticks(1000 * steps, [f"{1000 * s:g}" for s in steps])
         side.minorticks_off()
