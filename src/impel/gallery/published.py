@@ -23,6 +23,14 @@ def euler(position: Floats, velocity: Floats, force: Force, dt: float) -> tuple[
     return position + velocity * dt, velocity + force(position, velocity) * dt
 
 
+def tumble(orientation: Floats, spin: Floats, inertia: Floats, dt: float) -> tuple[Floats, Floats]:
+    """Eqs. 13 and 14 without any torque; `inertia` (3,) is principal, `orientation` a matrix."""
+    tensor = orientation @ np.diag(inertia) @ np.linalg.inv(orientation)
+    after = spin - np.linalg.solve(tensor, np.cross(spin, tensor @ spin)) * dt
+    x, y, z = (spin + after) * dt / 2
+    return (np.eye(3) + np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])) @ orientation, after
+
+
 def constant(acceleration: Floats) -> Force:
     return lambda _position, _velocity: acceleration
 

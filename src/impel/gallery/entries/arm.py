@@ -19,9 +19,9 @@ ORDER = 330
 TITLE = "The arm: what the filter is for"
 TEXT = (
     "Only the hand of a three-link arm is told where to go: down a vertical line. The paper adds the opposite of what "
-    "disturbed the hand in the last step, sees the arm tremble, and filters it. With joints that hold exactly nothing "
-    "trembles, and the filter only makes the hand learn later. What it is good for is shown below: without it, a body "
-    "would resist a blow at once, and no hit would show."
+    "disturbed the hand in the last step, sees the arm tremble, and filters it. With joints that hold exactly, and "
+    "short steps, nothing trembles, and the filter only makes the hand learn later. What it is good for is shown "
+    "below: without it, a body would resist a blow at once, and no hit would show."
 )
 
 FILTERED, UNFILTERED = 5.0, 1e6  # 1/s: γ; so large that each step's correction is the last step's disturbance
@@ -71,8 +71,7 @@ def filter_effect(takes: dict[tuple[str, float], Take]) -> Verdict:
         "003.7",
         all(swings[control, FILTERED] < 0.5 * swings[control, UNFILTERED] for control in CONTROLS),
         "; ".join(told) + " (half would count as removed). With joints that hold exactly, the correction only "
-        "trembles as "
-        "steps get as long as Δt; the filter lets the hand swing while it learns",
+        "trembles as steps get as long as Δt; the filter lets the hand swing while it learns",
     )
 
 
@@ -121,8 +120,8 @@ def hits_and_loads(take: Take) -> Verdict:
         f"{100 * blow['learns'] / blow['never']:.0f} % of what it does without correction (50 asked; "
         f"{100 * stiff / blow['never']:.0f} % by the printed equations without the filter), and is forgotten to "
         f"{100 * back:.1f} % (5 allowed); a lasting {PUSH[2]:g} N moves it {100 * first:.1f} cm at first and "
-        f"{100 * last:.2f} cm in the end, {100 * last / stays:.1f} % of the {100 * stays:.1f} cm without correction "
-        "(5 allowed)",
+        f"{100 * last:.2f} cm in the end, {100 * last / stays:.1f} % of the {100 * stays:.1f} cm without correction (5 "
+        "allowed)",
     )
 
 

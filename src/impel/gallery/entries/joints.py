@@ -22,10 +22,9 @@ from impel.takes import Take
 ORDER = 360
 TITLE = "Joints: displacements, and what holds instead"
 TEXT = (
-    "The paper moves all bodies freely, then closes the gaps of the joints by small displacements, again and again. As "
-    "printed they open faster than they close. With one impulse a joint they do close, over tens of rounds. impel "
-    "solves "
-    "for all joints of a structure at once (RATTLE), which costs less and keeps the energy."
+    "The paper moves all bodies freely, then closes the gaps of the joints by small displacements, again and again. "
+    "As printed they open faster than they close. With one impulse a joint they do close, over tens of rounds. impel "
+    "solves for all joints of a structure at once (RATTLE), which leaves no gaps and keeps the energy."
 )
 
 STRUCTURES = {"chain": "joints-chain", "loop": "joints-loop"}

@@ -24,10 +24,8 @@ ORDER = 320
 TITLE = "Sag: a body learns its weight"
 TEXT = (
     "Two balls follow the same level line. The red one knows nothing of gravity and stays below it; the blue one "
-    "notices "
-    "what pulls at it, and carries it within a second. (In impel actors know their own weight from the start; here "
-    "it was "
-    "taken from them, as in the paper.) Below: what the base distance promises, and what becomes of the "
+    "notices what pulls at it, and carries it within a second. (In impel actors know their own weight from the start; "
+    "here it was taken from them, as in the paper.) Below: what the base distance promises, and what becomes of the "
     "promise when the target is looked for by binary search."
 )
 
@@ -128,11 +126,10 @@ def promise(ours: Chase, published: Chase) -> Verdict:
         and ahead.min() > 0.999
         and ahead.max() < 1.1
         and ours.target[-1] == len(ours.path) - 1,
-        f"on a hairpin narrower than the base distance d: no passed point was farther than {passed:.4f} d (1 "
-        "allowed), the "
-        f"target never went back, and was {ahead.min():.4f} to {ahead.max():.3f} d ahead (0.999 to 1.1 allowed: it "
-        "waits while the "
-        f"body swings away from it); by binary search points up to {published.farthest_passed():.1f} d away are passed",
+        f"on a hairpin narrower than the base distance d: no passed point was farther than {passed:.4f} d (1 allowed), "
+        f"the target never went back, and was {ahead.min():.4f} to {ahead.max():.3f} d ahead (0.999 to 1.1 allowed: it "
+        f"waits while the body swings away from it); by binary search points up to {published.farthest_passed():.1f} d "
+        "away are passed",
         correction="the target goes to the true first crossing; the paper's binary search finds any crossing",
     )
 
@@ -158,9 +155,8 @@ def constant_speed() -> Verdict:
         "003.5",
         max(right) < 1e-3,
         f"{' and '.join(told)}: d·√(α/2)/(B·Δt) within {100 * max(right):.2g} % (0.1 % allowed), constant for the last "
-        f"second. That is {' and '.join(f'{p:.2f}' for p in printed)} times the α·d/Δt that “a portion α of the way "
-        "in Δt” "
-        "suggests",
+        f"second. That is {' and '.join(f'{p:.2f}' for p in printed)} times the α·d/Δt that “a portion α of the way in "
+        "Δt” suggests",
     )
 
 
@@ -179,8 +175,8 @@ def sagging() -> Verdict:
         told.append(
             f"B = {numbers.elasticity:.3g}: sag {100 * below(scene, take, 'sags')[-1]:.2f} cm, gΔt²/(2α) within "
             f"{100 * off:.2g} % (1 allowed); corrected {100 * one:.1f} % of it after 1 s (10), {100 * three:.2f} % "
-            "after 3 s (1); "
-            f"{100 * known:.1g} % at any time when it knows its weight from the start, as impel's actors do (1)"
+            f"after 3 s (1); {100 * known:.1g} % at any time when it knows its weight from the start, as impel's "
+            "actors do (1)"
         )
     return judge("003.6", good, "; ".join(told))
 

@@ -80,9 +80,8 @@ def verdict(scene: Scene, take: Take) -> Verdict:
         and abs(faster / expected - 1) < 0.02
         and out["springy"] > 4 * out["plain"]
         and out["dragging"] < 0.01,
-        f"a base distance {bases:.2f} times as large leaves the path {wider:.2f} times as far away (half of it "
-        "asked); three "
-        f"times the α goes the same way within {100 * apart:.2f} % of d (2 allowed), {faster:.3f} times as fast "
+        f"a base distance {bases:.2f} times as large leaves the path {wider:.2f} times as far away (half of it asked); "
+        f"three times the α goes the same way within {100 * apart:.2f} % of d (2 allowed), {faster:.3f} times as fast "
         f"(√3 = {expected:.3f} ± 2 %); out of the corners it swings {100 * out['springy']:.0f} % of d at B = 0.3, "
         f"{100 * out['plain']:.1f} % at 0.7 and {100 * out['dragging']:.1f} % at 1.5",
     )
