@@ -199,7 +199,7 @@ def test_restored_state_continues_with_the_same_bits():
     after = [array.copy() for array in state()]
     for array, was in zip(state(), saved, strict=True):
         array[...] = was
-    for name in ("offset", "wish", "pull"):  # scratch carries nothing over
+    for name in ("wish", "pull"):  # scratch carries nothing over
         getattr(actuators, name)[...] = np.nan
     for name in ("acceleration", "turning", "force", "torque"):
         getattr(actuators.linkage, name)[...] = np.nan

@@ -6,11 +6,21 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from impel.control.targets import CLOSE, advance_target
+from impel.control.targets import CLOSE, advance_target, reach_of
+from impel.kernel import kernel
 from impel.motion.paths import make_paths, sample_path
 from impel.motion.splines import pose_at
 
 POINTS_PER_SEGMENT = 400
+
+
+@kernel
+def advance(segments, loops, turns, target, pose, tangent, position, orientation, limit, enough):
+    target, pose, tangent, _ = advance_target(
+        segments, loops, turns, target, pose, tangent, position, orientation, limit, enough
+    )
+    return target, pose, tangent
+
 
 coordinate = st.floats(-2, 2)
 position_keys = st.lists(st.tuples(coordinate, coordinate, coordinate), min_size=2, max_size=6)
@@ -46,9 +56,9 @@ def check_promise(keys, loop, reach, walk, distances):
     pose, tangent = pose_at(paths.segments[0], 0.0, turns)
     for position, orientation in walk:
         before = target
-        target, pose, tangent, _ = advance_target(
-            paths.segments, bool(paths.loops[0]), turns, target, pose, tangent, position, orientation, reach
-        )
+        at = pose, tangent, position, orientation
+        way = paths.segments, bool(paths.loops[0]), turns
+        target, pose, tangent = advance(*way, target, *at, *reach_of(reach, turns))
         passed = points[passed_between(before, target, count)]
         if len(passed) and before != target:
             assert distances(passed, position, orientation).max() <= reach * (1 + 1e-9) + 1e-9
@@ -108,7 +118,7 @@ def first_target(paths, loops, reach):
     """Where the target of a body at the origin goes in its first step."""
     pose, tangent = pose_at(paths.segments[0], 0.0, False)
     here = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
-    return advance_target(paths.segments, loops, False, (0, 0.0, 0.0), pose, tangent, *here, reach)[0]
+    return advance(paths.segments, loops, False, (0, 0.0, 0.0), pose, tangent, *here, *reach_of(reach, False))[0]
 
 
 def test_target_waits_where_bisection_would_jump():

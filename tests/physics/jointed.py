@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 
-from impel.kernel import kernel
+from impel.kernel import kernel, replace
 from impel.physics.assembly import assemble
 from impel.physics.bodies import kick, kinetic_energy, make_bodies
 from impel.physics.joints import JointSpec, make_joints
@@ -75,8 +75,15 @@ def bodies_at(positions, *, mass=1.0, inertia=(0.01, 0.02, 0.025), velocity=0.0,
     )
 
 
-def jointed(bodies, *specs):
+def jointed(bodies, *specs, full=True):
+    """Joints, closed. `full`: with curves and surfaces even if there are none, so that tests share one compilation."""
     joints = make_joints(specs, bodies)
+    if full:
+        joints = replace(
+            joints,
+            curves=np.zeros((1, 13)) if joints.curves is None else joints.curves,
+            surfaces=np.zeros(len(specs), np.int64) if joints.surfaces is None else joints.surfaces,
+        )
     assert assemble(bodies, joints) < 1e-11
     return joints
 
@@ -90,7 +97,7 @@ def link_inertia(mass):
     return np.array([mass * RADIUS**2 / 2, across, across])
 
 
-def chain(kind, tip=1.0):
+def chain(kind, tip=1.0, *, full=False):
     """A chain released straight and level, its first joint to the world; its last link weighs `tip` links."""
     masses = np.r_[np.inf, np.full(LINKS - 1, MASS), MASS * tip]
     bodies = bodies_at(
@@ -99,7 +106,7 @@ def chain(kind, tip=1.0):
         inertia=[np.ones(3)] + [link_inertia(m) for m in masses[1:]],
     )
     return bodies, jointed(
-        bodies, *[JointSpec(kind, i, i + 1, (i * LENGTH, 0, 0), axis=(0, 1, 0)) for i in range(LINKS)]
+        bodies, *[JointSpec(kind, i, i + 1, (i * LENGTH, 0, 0), axis=(0, 1, 0)) for i in range(LINKS)], full=full
     )
 
 

@@ -47,7 +47,7 @@ def test_symmetric_top_tumbles_as_in_closed_form_whatever_the_step(inertia):
     momentum, energy = body.momentum.copy(), kinetic_energy(body)
     assert momentum[0] == pytest.approx(start @ np.diag(inertia) @ start.T @ spin, rel=1e-14)
     fly(body, WEIGHTLESS, 0.0, 0.01, 300)
-    c = [k for k in range(3) if inertia.count(inertia[k]) == 1 or inertia.count(inertia[k]) == 3][0]
+    c = next(k for k in range(3) if inertia.count(inertia[k]) in (1, 3))
     even = inertia[(c + 1) % 3]
     own = (start.T @ momentum[0])[c] * (1 / inertia[c] - 1 / even)
     m = momentum[0]

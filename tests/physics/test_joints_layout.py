@@ -159,8 +159,7 @@ def test_state_is_all_that_a_step_needs():
         JointSpec("on_curve", 2, 1, (0.1, 0, 0), points=((0, 0, 0), (1, 0, 0.5), (2, 1, 0))),
         JointSpec("ball", 2, 3, rng.normal(size=3)),
     ]
-    joints = make_joints(specs, bodies)
-    assert assemble(bodies, joints) < 1e-11
+    joints = jointed(bodies, *specs)
     assert advance(bodies, joints, GRAVITY, 1e-3, 100, NOTHING_TOLD) == 0
     kept = [(array, array.copy()) for t in (bodies, joints) for array in (getattr(t, name) for name in t.STATE)]
     assert advance(bodies, joints, GRAVITY, 1e-3, 150, NOTHING_TOLD) == 0

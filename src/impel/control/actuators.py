@@ -12,7 +12,7 @@ from impel.control.linkage import Linkage, gather, measured_rates, wished_rates
 from impel.control.targets import advance_targets
 from impel.kernel import kernel, struct
 from impel.motion.paths import Paths
-from impel.motion.rotations import add, axpy, cross, dot, get3, get4, norm, rotate, scale, set3, sub, unrotate
+from impel.motion.rotations import add, axpy, cross, dot, get3, get4, rotate, scale, set3, sub, unrotate
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -29,6 +29,8 @@ class Actuators:
     paths: Paths
     linkage: Linkage
     base: Floats  # (A,) base distance in metres, or base angle in radians
+    limit: Floats  # (A,) the same as targets.py measures it
+    enough: Floats  # (A,)
     stiffness: Floats  # (A,) 1/s²: 2α/Δt²
     damping: Floats  # (A,) 1/s: 2β/Δt
     adaptation: Floats  # (A,) 1/s: γ, how fast lasting loads are compensated
@@ -40,7 +42,7 @@ class Actuators:
     lap: Floats  # (A,) how often a loop was closed
     pose: Floats  # (A, 4) of the target: (x, y, z, 0), or an orientation
     tangent: Floats  # (A, 3) its velocity by u
-    axis: Floats  # (A, 3) of the way round that was taken, for turns near 180°
+    offset: Floats  # (A, 3) from the body to its target; near 180° it remembers which way round was taken
     carried: Floats  # (A,) the share of the weight that the actuator has learnt to carry, 0 to 1
     residual: Floats  # (A, 3) what it compensates beyond that
     applied: Floats  # (A, 3) after truncation
@@ -49,12 +51,11 @@ class Actuators:
     last_velocity: Floats  # (M, 3) of the linkage's members when last seen
     last_momentum: Floats  # (M, 3)
     # Scratch of one step.
-    offset: Floats  # (A, 3) from the body to its target
     wish: Floats  # (A, 3) acceleration
     pull: Floats  # (A, 3) force or torque
 
     STATE = (
-        "segment", "u", "lap", "pose", "tangent", "axis", "carried", "residual", "applied", "saturated", "done",
+        "segment", "u", "lap", "pose", "tangent", "offset", "carried", "residual", "applied", "saturated", "done",
         "last_velocity", "last_momentum",
     )  # fmt: skip
 
@@ -124,19 +125,16 @@ def correct(bodies, actuators, gravity, dt_last):
                 blend = -math.expm1(-actuators.adaptation[a] * dt_last)
             share, rest = adapt(actuators.carried[a], get3(actuators.residual, a), load, blend, against, 0.5 * strength)
             limit = RESIDUAL * actuators.stiffness[a] * actuators.base[a]
-            limit *= inertia_along(linkage.inertia[k], q, rest) if turns else linkage.mass[k]
-            size = norm(rest)
-            if size > limit:
-                rest = scale(rest, limit / size)
+            if turns:
+                rest = limit_torque(rest, q, linkage.inertia[k], limit)
+            else:
+                rest = limit_size(rest, limit * actuators.weight[a])
             actuators.carried[a] = share
             set3(actuators.residual, a, rest)
         correction = axpy(actuators.carried[a], against, get3(actuators.residual, a))
         total = add(get3(actuators.pull, a), correction)
-        size = norm(total)
-        actuators.saturated[a] = 0.0
-        if size > strength:
-            total = scale(total, strength / size)
-            actuators.saturated[a] = 1.0
+        actuators.saturated[a] = 1.0 if dot(total, total) > strength * strength else 0.0
+        total = limit_size(total, strength)
         set3(actuators.applied, a, total)
         set3(bodies.twist if turns else bodies.push, body, total)
 
@@ -149,10 +147,7 @@ def adapt(share, rest, load, blend, against, most):
     body that an obstacle holds back would gather force, and shoot off when it comes free.
     """
     correction = axpy(share, against, rest)
-    correction = axpy(-blend, add(load, correction), correction)
-    size = norm(correction)
-    if size > most:
-        correction = scale(correction, most / size)
+    correction = limit_size(axpy(-blend, add(load, correction), correction), most)
     heavy = dot(against, against)
     share = 0.0
     if heavy > 0.0:
@@ -160,11 +155,23 @@ def adapt(share, rest, load, blend, against, most):
     return share, axpy(-share, against, correction)
 
 
+@kernel(inline=True)
+def limit_size(v, most):
+    size2 = dot(v, v)
+    if size2 <= most * most:
+        return v
+    return scale(v, most / math.sqrt(size2))
+
+
 @kernel
-def inertia_along(inertia, q, v):
-    """The moment of inertia about the direction of a vector in the world's frame."""
-    n = unrotate(q, v)
-    along = 0.0
+def limit_torque(torque, q, inertia, acceleration):
+    """A torque no larger than what gives the inertia about its own direction such an acceleration."""
+    t = unrotate(q, torque)
+    size2 = dot(t, t)
+    across = 0.0
     for i in range(3):
-        along += n[i] * (inertia[i, 0] * n[0] + inertia[i, 1] * n[1] + inertia[i, 2] * n[2])
-    return along / max(dot(v, v), 1e-300)
+        across += t[i] * (inertia[i, 0] * t[0] + inertia[i, 1] * t[1] + inertia[i, 2] * t[2])
+    most = acceleration * across  # times size²
+    if size2 * size2 * size2 <= most * most:
+        return torque
+    return scale(torque, most / (size2 * math.sqrt(size2)))

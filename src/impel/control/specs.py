@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from impel.control.actuators import Actuators
 from impel.control.linkage import Placed, Tie, make_linkage
+from impel.control.targets import reach_of
 from impel.motion.orientations import matrix_from_quaternion
 from impel.motion.paths import Paths, make_paths
 from impel.motion.splines import pose_at
@@ -110,6 +111,7 @@ def make_actuators(
         lifted = float(np.linalg.norm(linkage.lever[k])) * gravity
         return auto_strength(lifted, float(np.linalg.eigvalsh(linkage.inertia[k])[-1]), s.stiffness, s.base)
 
+    reach = np.array([reach_of(s.base, s.kind == "turn") for s in specs]).reshape(n, 2)
     m = len(linkage.body)
     starts = [pose_at(row, 0.0, bool(t)) for row, t in zip(paths.segments[paths.first_segment[:-1]], paths.turns)]
     return Actuators(
@@ -118,6 +120,8 @@ def make_actuators(
         paths=paths,
         linkage=linkage,
         base=column("base"),
+        limit=reach[:, 0].copy(),
+        enough=reach[:, 1].copy(),
         stiffness=column("stiffness"),
         damping=column("damping"),
         adaptation=column("adaptation"),
@@ -128,7 +132,7 @@ def make_actuators(
         lap=np.zeros(n),
         pose=np.array([pose for pose, _ in starts]).reshape(n, 4),
         tangent=np.array([tangent for _, tangent in starts]).reshape(n, 3),
-        axis=_first_way_round(paths),
+        offset=_first_way_round(paths),
         carried=np.zeros(n),
         residual=np.zeros((n, 3)),
         applied=np.zeros((n, 3)),
@@ -136,7 +140,6 @@ def make_actuators(
         done=np.zeros(n),
         last_velocity=np.zeros((m, 3)),
         last_momentum=np.zeros((m, 3)),
-        offset=np.zeros((n, 3)),
         wish=np.zeros((n, 3)),
         pull=np.zeros((n, 3)),
     )

@@ -30,7 +30,7 @@ def _unit_disc(rings: int, spokes: int) -> np.ndarray:
 DISC = _unit_disc(3, 12)
 
 
-@kernel(inner=True)
+@kernel
 def press_bar(bars, shapes, b, centre, axis, aside, half, r, flat_ends, motion, material, finest, patch):
     if bars is None:
         return
@@ -51,7 +51,7 @@ def _segment_area(r, depth):
     return r * r * math.acos(1.0 - d / r) - 0.5 * (r - d) * chord, chord
 
 
-@kernel(inner=True)
+@kernel
 def _side(shapes, b, centre, axis, at, r):
     """At a place on a bar's axis: the field there, its gradient, the gradient across the axis, and how far the
     side is from touching (negative: overlap)."""
@@ -61,7 +61,7 @@ def _side(shapes, b, centre, axis, at, r):
     return phi, g, along, across, phi - r * across
 
 
-@kernel(inner=True)
+@kernel
 def _deepest(shapes, b, centre, axis, half, r):
     """Where on the axis the field is lowest; along a line, the field of a convex shape has one lowest place."""
     low, high = -half, half
@@ -78,7 +78,7 @@ def _deepest(shapes, b, centre, axis, half, r):
     return 0.5 * (low + high)
 
 
-@kernel(inner=True)
+@kernel
 def _end_of_overlap(shapes, b, centre, axis, inside, value, outside, r):
     """Where the side leaves B between a place inside and the end of the bar: regula falsi, Illinois rule."""
     gap = _side(shapes, b, centre, axis, outside, r)[4]
@@ -104,7 +104,7 @@ def _end_of_overlap(shapes, b, centre, axis, inside, value, outside, r):
     return at
 
 
-@kernel(inner=True)
+@kernel
 def press_side(shapes, b, centre, axis, half, r, flat_ends, motion, material, patch):
     """The side of a capsule or cylinder: slices across the axis, set out afresh over the part that overlaps."""
     stiffness, damping, limit, hard = material
@@ -140,7 +140,7 @@ def press_side(shapes, b, centre, axis, half, r, flat_ends, motion, material, pa
         )
 
 
-@kernel(inner=True)
+@kernel
 def press_round_end(shapes, b, centre, outward, r, motion, material, patch):
     """Half a ball at the end of a capsule: the share of the overlapping cap that lies beyond the end of the side."""
     phi, g = distance(shapes, b, centre)
@@ -157,7 +157,7 @@ def press_round_end(shapes, b, centre, outward, r, motion, material, patch):
     press_ball(r, centre, g, phi, share, motion, material, patch)
 
 
-@kernel(inner=True)
+@kernel
 def press_flat_end(shapes, b, centre, outward, aside, r, motion, material, finest, patch):
     """The flat end of a cylinder: a disc of points.
 

@@ -74,7 +74,7 @@ def find_pairs(bodies, contacts, dt):
     return 0
 
 
-@kernel(inner=True)
+@kernel
 def _all_inside(position, orientation, velocity, spin, built, margin, kind, extent, dt):
     """Whether no point of any body can leave its fattened box within dt."""
     for i in range(len(margin)):
@@ -94,7 +94,7 @@ def _all_inside(position, orientation, velocity, spin, built, margin, kind, exte
     return True
 
 
-@kernel(inner=True)
+@kernel
 def _bound(position, orientation, velocity, spin, inverse_mass, kind, extent, built, margin, box):
     """Make the fattened boxes, and note what they were made from."""
     for i in range(len(margin)):
@@ -121,7 +121,7 @@ def _bound(position, orientation, velocity, spin, inverse_mass, kind, extent, bu
             box[i, 3 + k] = position[i, k] + half
 
 
-@kernel(inner=True)
+@kernel
 def _widest_axis(position):
     """The axis along which the bodies are spread most."""
     best, widest = 0, -1.0
@@ -137,7 +137,7 @@ def _widest_axis(position):
     return best
 
 
-@kernel(inner=True)
+@kernel
 def _sort(order, box, axis):
     """Insertion sort: from one build to the next the order hardly changes."""
     for a in range(1, len(order)):
@@ -150,7 +150,7 @@ def _sort(order, box, axis):
         order[b + 1] = i
 
 
-@kernel(inner=True)
+@kernel
 def _is_excluded(excluded, key):
     low, high = 0, len(excluded)
     while low < high:
@@ -162,7 +162,7 @@ def _is_excluded(excluded, key):
     return low < len(excluded) and excluded[low] == key
 
 
-@kernel(inner=True)
+@kernel
 def _sweep(order, box, axis, collides, excluded, inverse_mass, kind, extent, pair):
     """List the pairs whose boxes overlap, as far as there is room; returns how many there are."""
     n = len(order)
@@ -192,7 +192,7 @@ def _sweep(order, box, axis, collides, excluded, inverse_mass, kind, extent, pai
     return found
 
 
-@kernel(inner=True)
+@kernel
 def _carry_over(table, new, memory, pair, touching, friction, count, found):
     """Put new pairs in place of the old ones; a pair that stays keeps its memory (hash table, linear probing)."""
     mask = len(table) - 1

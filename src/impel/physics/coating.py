@@ -52,7 +52,7 @@ def both_press(kind_a, kind_b):
     return kind_a >= CYLINDER and kind_b <= BOX
 
 
-@kernel(inner=True)
+@kernel
 def mix(pair, count, kind, extent, coating, inverse_mass, material):
     """What the coatings of each pair make together: two springs in a row.
 

@@ -259,7 +259,7 @@ def _half_extents(extent, b):
     return extent[b, CORE] + skin, extent[b, CORE + 1] + skin, extent[b, CORE + 2] + skin
 
 
-@kernel(inner=True)
+@kernel
 def _forget(touching, friction, p):
     """A pair that is apart remembers nothing."""
     touching[p] = 0.0
@@ -267,7 +267,7 @@ def _forget(touching, friction, p):
         friction[p, k] = 0.0
 
 
-@kernel(inner=True)
+@kernel
 def _press_into(shapes, samples, bars, a, b, radius, half, qa, qb, apart, motion, stuff, finest, patch):
     """Sum up how A's surface presses into B's field.
 
@@ -304,7 +304,7 @@ def _press_into(shapes, samples, bars, a, b, radius, half, qa, qb, apart, motion
     return gap, speed
 
 
-@kernel(inner=True)
+@kernel
 def _give(inverse_mass, inverse_inertia, arm, normal, spread):
     """How readily a body yields to a force at the contact: an upper bound of 1/m + lever²/inertia."""
     lever = cross(arm, normal)

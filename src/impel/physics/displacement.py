@@ -1,9 +1,9 @@
 """The joints of paper 003, section 3.1: bodies move freely, then small displacements close the gaps, round by round.
 
-For comparison with RATTLE: `joints: paper` is what is printed, `joints: displacement` the same idea put right. As printed,
-rotation and translation (eqs. 5 and 6) are not those of one impulse: a pinned rod swings twice too fast, angular momentum
-is not conserved, and structures of several joints diverge. Here one impulse, the gap over the effective mass that the
-point feels, gives both. And v = 2dx/dt - v rings undamped, so `hold_velocities` follows.
+For comparison with RATTLE: `joints: paper` is what is printed, `joints: displacement` the same idea put right. As
+printed, rotation and translation (eqs. 5 and 6) are not those of one impulse: a pinned rod swings twice too fast,
+angular momentum is not conserved, and structures of several joints diverge. Here one impulse, the gap over the
+effective mass that the point feels, gives both. And v = 2dx/dt - v rings undamped, so `hold_velocities` follows.
 """
 
 import math
@@ -33,8 +33,24 @@ from impel.motion.rotations import (
 )
 from impel.physics.bodies import Bodies, drift, spin_of
 from impel.physics.curve import curve_at, foot_on_curve
-from impel.physics.joint_rows import axes_of, four, three
-from impel.physics.joints import HINGE, IN_SPHERE, LIVE, ON_CURVE, ON_SEGMENT, WELD, Joints
+from impel.physics.joint_rows import axes_of, four_of, nearest_turn, vector_of
+from impel.physics.joints import (
+    AT_A,
+    AT_B,
+    BALL,
+    FRAME_A,
+    FRAME_B,
+    IN_SPHERE,
+    LIVE,
+    LOWER,
+    ON_CURVE,
+    ON_SEGMENT,
+    SIZE,
+    UPPER,
+    WEIGHT,
+    WELD,
+    Joints,
+)
 from impel.physics.rattle import DIVERGED, keep_places
 from impel.physics.surface import distance_to_surface
 
@@ -43,7 +59,7 @@ ROUNDS = 200  # the most in a step; a chain of nine takes about 100 when it whip
 SHIFT, TURN = 7, 10  # columns of `place` where the displacements of a round are summed
 
 
-@kernel(inner=True)
+@kernel
 def hold_positions_displacement(bodies, joints, dt):
     """Move all bodies by a step and close the gaps by impulses; velocities change with them. Returns the verdict."""
     drift(bodies, dt)
@@ -54,7 +70,7 @@ def hold_positions_displacement(bodies, joints, dt):
     return 0 if worst < math.inf else DIVERGED
 
 
-@kernel(inner=True)
+@kernel
 def hold_positions_paper(bodies, joints, dt):
     """The same as printed: eqs. 5 and 6, then the speeds that follow from the places. Returns the verdict."""
     for island in range(len(joints.island) - 1):
@@ -94,7 +110,7 @@ def _weighted(q, by, v):
     return rotate(q, (by[0] * m[0], by[1] * m[1], by[2] * m[2]))
 
 
-@kernel(inner=True)
+@kernel
 def tune(bodies, joints, dt, printed, rounds, gaps):
     """Displace the bodies round by round until no gap is left; return the largest that is, infinite if they grow.
 
@@ -116,10 +132,11 @@ def tune(bodies, joints, dt, printed, rounds, gaps):
             worst = max(worst, size)
             if size > 0.0:
                 both = joint.kind <= WELD
+                weight, at_a = joints.fixed[k, WEIGHT], vector_of(joints.fixed, k, AT_A)
                 if printed != 0.0:
-                    _displace_as_printed(bodies, place, joint.a, joint.b, joint.weight, three(joint.at_a), gap, twist)
+                    _displace_as_printed(bodies, place, joint.a, joint.b, weight, at_a, gap, twist)
                 else:
-                    _displace(bodies, place, joint.a, joint.b, joint.weight, three(joint.at_a), gap, twist, both)
+                    _displace(bodies, place, joint.a, joint.b, weight, at_a, gap, twist, both)
         if n < len(gaps):
             gaps[n] = worst
         if worst <= THRESHOLD:
@@ -160,7 +177,7 @@ def _felt(bodies, i, arm, direction):
     return axpy(bodies.inverse_mass[i], direction, cross(turn, arm))
 
 
-@kernel(inner=True)
+@kernel
 def _displace(bodies, place, a, b, weight, at_a, gap, twist, all_ways):
     """One impulse, and one couple, that would close the gap and the twist of a joint alone."""
     arm_a, arm_b = _arms(bodies, a, b, at_a)
@@ -188,7 +205,7 @@ def _displace(bodies, place, a, b, weight, at_a, gap, twist, all_ways):
         _sum(place, b, scale(impulse, -bodies.inverse_mass[b]), scale(turn, -1.0), weight)
 
 
-@kernel(inner=True)
+@kernel
 def _displace_as_printed(bodies, place, a, b, weight, at_a, gap, twist):
     """Eq. 5 turns the bodies, eq. 6 then closes what is left of the gap by moving them."""
     arm_a, arm_b = _arms(bodies, a, b, at_a)
@@ -198,9 +215,7 @@ def _displace_as_printed(bodies, place, a, b, weight, at_a, gap, twist):
     mass = 1.0 / (bodies.inverse_mass[a] + bodies.inverse_mass[b])  # m1·m2/(m1 + m2), also beside a fixed body
     turn_a = scale(_weighted(q_a, inverse_a, cross(arm_a, gap)), mass)
     turn_b = scale(_weighted(q_b, inverse_b, cross(gap, arm_b)), mass)
-    left = sub(
-        add(gap, sub(rotate(exponential(turn_b), arm_b), arm_b)), sub(rotate(exponential(turn_a), arm_a), arm_a)
-    )
+    left = sub(add(gap, sub(rotate(exponential(turn_b), arm_b), arm_b)), sub(rotate(exponential(turn_a), arm_a), arm_a))
     if dot(twist, twist) > 0.0:  # "split according to their respective inertia for this axis"
         felt_a, felt_b = _weighted(q_a, inverse_a, twist), _weighted(q_b, inverse_b, twist)
         share = dot(twist, felt_a) / (dot(twist, felt_a) + dot(twist, felt_b))
@@ -212,53 +227,54 @@ def _displace_as_printed(bodies, place, a, b, weight, at_a, gap, twist):
         _sum(place, b, scale(left, -mass * bodies.inverse_mass[b]), turn_b, weight)
 
 
-@kernel(inner=True)
+@kernel
 def gap_of(bodies, joints, k):
     """How the point of a has to move, and how a has to turn, to meet the joint; updates its coordinate and limit."""
     joint = joints.each[k]
     j, kind = joint.index, joint.kind
+    lower, upper = joints.fixed[k, LOWER], joints.fixed[k, UPPER]
     q_a, q_b = get4(bodies.orientation, joint.a), get4(bodies.orientation, joint.b)
-    arm = add(get3(bodies.position, joint.a), rotate(q_a, three(joint.at_a)))
+    arm = add(get3(bodies.position, joint.a), rotate(q_a, vector_of(joints.fixed, k, AT_A)))
     arm = sub(arm, get3(bodies.position, joint.b))
-    gap = sub(rotate(q_b, three(joint.at_b)), arm)
+    gap = sub(rotate(q_b, vector_of(joints.fixed, k, AT_B)), arm)
     twist = (0.0, 0.0, 0.0)
     coordinate = joints.coordinate[j]
-    if kind == HINGE or kind == WELD:
-        x_a, y_a, z_a = axes_of(multiply(q_a, four(joint.frame_a)))
-        x_b, y_b, z_b = axes_of(multiply(q_b, four(joint.frame_b)))
+    if BALL < kind <= WELD:
+        x_a, y_a, z_a = axes_of(multiply(q_a, four_of(joints.fixed, k, FRAME_A)))
+        x_b, y_b, z_b = axes_of(multiply(q_b, four_of(joints.fixed, k, FRAME_B)))
         twist = cross(z_a, z_b)
         if kind == WELD:
             twist = scale(add(add(cross(x_a, x_b), cross(y_a, y_b)), twist), 0.5)
         else:
-            angle = math.atan2(dot(x_b, y_a), dot(x_b, x_a))
-            turns = 2.0 * math.pi
-            coordinate = angle + turns * math.floor((coordinate - angle) / turns + 0.5)
-            twist = axpy(coordinate - min(max(coordinate, joint.lower), joint.upper), z_a, twist)
+            coordinate = nearest_turn(math.atan2(dot(x_b, y_a), dot(x_b, x_a)), coordinate)
+            twist = axpy(coordinate - min(max(coordinate, lower), upper), z_a, twist)
     elif kind == ON_SEGMENT:
-        _, _, z_b = axes_of(multiply(q_b, four(joint.frame_b)))
+        _, _, z_b = axes_of(multiply(q_b, four_of(joints.fixed, k, FRAME_B)))
         coordinate = -dot(gap, z_b)
-        gap = axpy(min(max(coordinate, joint.lower), joint.upper), z_b, gap)
+        gap = axpy(min(max(coordinate, lower), upper), z_b, gap)
     elif kind == ON_CURVE:
         local = unrotate(q_b, arm)
         coordinate, at, _ = foot_on_curve(joints.curves, joint.knot, joint.last_knot, joint.closed, local, coordinate)
-        if not joint.lower <= coordinate <= joint.upper:
-            end = min(max(coordinate, joint.lower), joint.upper)
+        if not lower <= coordinate <= upper:
+            end = min(max(coordinate, lower), upper)
             at, _, _ = curve_at(joints.curves, joint.knot, joint.last_knot, end)
         gap = rotate(q_b, sub(at, local))
     elif kind == IN_SPHERE:
         coordinate = norm(gap)
-        gap = scale(gap, 1.0 - joint.upper / coordinate) if coordinate > joint.upper else (0.0, 0.0, 0.0)
+        gap = scale(gap, 1.0 - upper / coordinate) if coordinate > upper else (0.0, 0.0, 0.0)
     elif kind > WELD:
-        q = multiply(q_b, four(joint.frame_b))
-        distance, normal = distance_to_surface(joint.surface, joint.size, unrotate(q, scale(gap, -1.0)))
+        q = multiply(q_b, four_of(joints.fixed, k, FRAME_B))
+        distance, normal = distance_to_surface(
+            joints.surfaces, k, four_of(joints.fixed, k, SIZE), unrotate(q, scale(gap, -1.0))
+        )
         gap = rotate(q, scale(normal, -distance))
     joints.coordinate[j] = coordinate
     if joint.limit >= 0:
         # A limit that is just met still stops what runs into it in `hold_velocities`.
         joints.active[j] = 0.0
-        if coordinate <= joint.lower + THRESHOLD:
+        if coordinate <= lower + THRESHOLD:
             joints.active[j] = -1.0
-        elif coordinate >= joint.upper - THRESHOLD:
+        elif coordinate >= upper - THRESHOLD:
             joints.active[j] = 1.0
         joints.rows[joint.limit, LIVE] = abs(joints.active[j])
     return gap, twist

@@ -11,7 +11,7 @@ SHEAR = 2.0 / 7.0
 SHEAR_DAMPING = 0.5  # of critical: what rests on friction comes to rest
 
 
-@kernel(inner=True)
+@kernel
 def rub(friction, p, slip, spin, turn, normal, grip, stiffness, spread, mass, dt):
     """Friction on A, a force at the centre of pressure and a torque about the normal, at most `grip`.
 

@@ -64,7 +64,7 @@ def add_sample(patch, p, u, force, stiffness, volume, spread, motion, damping):
         patch[CALM + 5] += m[2]
 
 
-@kernel(inner=True)
+@kernel
 def distance(shapes, b, p):
     """The field of b with a gradient of length 1; that of a blob is shorter where it blends."""
     phi, g = field(shapes, b, p)
@@ -80,7 +80,7 @@ def _cap_volume(r, depth):
     return math.pi * d * d * (r - d / 3.0), math.pi * d * (2.0 * r - d)
 
 
-@kernel(inner=True)
+@kernel
 def press_balls(ra, rb, u, gap, motion, material, patch):
     """Ball A, beyond a gap from ball B along u: the exact lens."""
     stiffness, damping, limit, hard = material
@@ -100,7 +100,7 @@ def press_balls(ra, rb, u, gap, motion, material, patch):
     add_sample(patch, p, u, force, slope, volume, rim / 3.0, motion, damping)
 
 
-@kernel(inner=True)
+@kernel
 def press_ball(r, centre, u, phi, share, motion, material, patch):
     """A ball, or the share of it that ends a capsule, against a field that is flat at its scale."""
     stiffness, damping, limit, hard = material
@@ -138,7 +138,7 @@ def _turned(rows, v):
     return dot(rows[0], v), dot(rows[1], v), dot(rows[2], v)
 
 
-@kernel(inner=True)
+@kernel
 def press_points(shapes, b, samples, a, centre, turn, half, motion, material, finest, patch):
     """The fixed points of a box or blob; `turn` holds the rows of the rotation from A's frame to B's,
     `half` the half extents of B
@@ -188,7 +188,7 @@ def _in_world(patch, side, q, mass):
     return force, moment, rotate(q, centre), spread
 
 
-@kernel(inner=True)
+@kernel
 def sum_up(patch, both, qa, qb, apart, mass):
     """Force on A, its moment about B's centre, centre of pressure from there, mean square extent of the patch,
     elastic force, stiffness, and fastest change of depth."""
