@@ -1,6 +1,6 @@
 """A take written to a file of any kind, chosen by the file's name."""
 
-import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,18 +15,26 @@ SMALLEST, LARGEST = 16, 4096  # pixels
 def check_output(path: str | Path) -> None:
     """Refuse an output that could not be written, before any time is spent on it."""
     path = Path(path)
+    if path.is_dir():
+        raise Problem(f"{path}: is a directory, expected a file name")
     if path.suffix.lower() not in EXTENSIONS:
         kind = f"{path.suffix} is unknown" if path.suffix else "has no ending"
         raise Problem(f"{path}: {kind}, expected one of {', '.join(EXTENSIONS)}")
-    if path.is_dir():
-        raise Problem(f"{path}: is a directory, expected a file name")
     folder = path.parent
     while not folder.exists() and folder != folder.parent:  # missing directories are made later
         folder = folder.parent
-    if not folder.is_dir():
-        raise Problem(f"{path}: cannot be written: {folder} is not a directory")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise Problem(f"{path}: cannot be written: no permission in {folder}")
+    try:
+        with tempfile.TemporaryFile(dir=folder):  # permissions alone do not tell: full, read-only, not a directory
+            pass
+    except OSError as error:
+        raise Problem(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+    if path.suffix.lower() == ".mp4":
+        from imageio_ffmpeg import get_ffmpeg_exe
+
+        try:
+            get_ffmpeg_exe()
+        except RuntimeError:
+            raise Problem(f"{path}: no ffmpeg was found to encode it; .gif needs none") from None
 
 
 def write_take(

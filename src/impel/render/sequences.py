@@ -24,11 +24,11 @@ PAPER = (255, 255, 255)
 GHOST = 0.55  # how solid the earlier moments of an onion skin are
 
 
-def film_of(take: Take, size: tuple[int, int], overlays: Overlays = False) -> Film:
+def film_of(take: Take, size: tuple[int, int], overlays: Overlays = False, *, follow: bool = True) -> Film:
     """A take made ready for pictures of that size; paths are kept in view if they are drawn."""
     paths = [path for path in take.paths.values() if len(path)] if "paths" in chosen_overlays(overlays) else []
     also = np.concatenate(paths) if paths else None
-    return prepare(take, size, also=also)
+    return prepare(take, size, also=also, follow=follow)
 
 
 def picture(take: Take, time: float, *, size: tuple[int, int] = (960, 540), overlays: Overlays = False) -> Picture:
@@ -81,7 +81,7 @@ def onion(
     take: Take, *, count: int = MOMENTS, size: tuple[int, int] = (960, 540), overlays: Overlays = False
 ) -> Picture:
     """Moments of a take in one picture, the earlier ones see-through, the last one solid."""
-    film = film_of(take, size, overlays)
+    film = film_of(take, size, overlays, follow=False)
     frames = moments(take, count)
     *ghosts, last = exposures(film, frames, overlays)
     # Everything that moves sent away: what is left is what the ghosts are laid over.

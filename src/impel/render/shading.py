@@ -262,7 +262,9 @@ def compose(count, fragments, paint, sun, light, picture):
     for row in range(rows):
         for column in range(columns):
             for k in range(3):
-                picture[row, column, k] = EXPOSED[min(int(light[row * columns + column, k] * 4096.0 + 0.5), 8191)]
+                bright = light[row * columns + column, k]
+                # Written so that NaN is black: as an index it would be anything.
+                picture[row, column, k] = EXPOSED[int(min(bright, 1.999) * 4096.0) if bright > 0.0 else 0]
 
 
 def shade(samples: int, ids: Any, world: World, view: View, sun: Sun, depth: Any, near: Any) -> Any:
