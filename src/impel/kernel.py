@@ -63,15 +63,13 @@ def kernel(
     function: F | None = None,
     *,
     inline: bool = False,
-    inner: bool = False,
     allocates: bool = False,
     parallel: bool = False,
 ) -> Any:
     """Compile a function on its first call and keep the machine code for later runs.
 
     `inline=True` is for small vector helpers: they are pasted into their callers, cost nothing there and
-    are compiled with them. `inner=True` is for functions that only other kernels call: they compile faster without
-    the code that unpacks Python objects. A kernel that makes arrays says `allocates=True`: all others are compiled
+    are compiled with them. A kernel that makes arrays says `allocates=True`: all others are compiled
     without counting references to arrays, which made contact and drift 3 to 7 times faster.
     """
 
@@ -83,7 +81,6 @@ def kernel(
             parallel=parallel,
             nogil=True,
             forceinline=inline,
-            no_cpython_wrapper=inline or inner,
             no_cfunc_wrapper=True,
             _nrt=allocates or parallel,
         )(f)

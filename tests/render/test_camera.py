@@ -84,8 +84,8 @@ def test_a_given_camera_is_used_as_it_is():
     x, y, distance = shot.seen(0, np.array(camera["to"]), SIZE)
     assert (x, y) == pytest.approx((320, 180))
     assert distance == pytest.approx(np.linalg.norm(np.subtract(camera["to"], camera["from"])))
-    edge = np.array(camera["to"]) + shot.right * distance * np.tan(np.radians(25))
-    assert shot.seen(0, edge, SIZE)[0] == pytest.approx(640)
+    edge = np.array(camera["to"]) + shot.up * distance * np.tan(np.radians(25))
+    assert shot.seen(0, edge, SIZE)[1] == pytest.approx(0)
 
 
 def test_x_runs_to_the_right_and_y_away_from_the_viewer():

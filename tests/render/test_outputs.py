@@ -99,7 +99,7 @@ def test_unknown_kinds_are_refused_with_the_possible_ones(take, name, tmp_path):
 def test_unwritable_places_are_refused_beforehand(tmp_path):
     (tmp_path / "file").write_text("")
     (tmp_path / "folder.png").mkdir()
-    for path in (tmp_path / "file" / "take.png", tmp_path / "folder.png", "/proc/nowhere/take.glb"):
+    for path in (tmp_path / "file" / "take.png", tmp_path / "folder.png"):
         with pytest.raises(Problem) as problem:
             check_output(path)
         assert len(problem.value.lines) == 1

@@ -166,6 +166,13 @@ def test_moments_include_both_ends_and_crowd_where_things_move():
     assert sum(6 <= time[f] <= 7 for f in frames) >= 2
 
 
+def test_moments_are_even_when_things_only_settle():
+    take = one_ball()
+    take.position[:] = [[3.0, 0.0, 0.0], [0.0, 0.0, 0.5]]
+    take.position[1:, 1, 2] -= 1e-4
+    assert moments(take, 6) == [0, 6, 12, 18, 24, 30]
+
+
 def test_a_strip_is_a_sheet_of_labelled_moments():
     take = one_ball()
     sheet = strip(take, count=6, size=SIZE)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -39,7 +39,11 @@ def hit(corners, row, column):
     return np.nan if min(inside) < 1e-9 * scale else distance  # NaN: on the edge, either answer is right
 
 
+EDGE_ON = np.array([[[0, 0, 0], [0, 0, 0], [0, 0, 0]], [[0, 0, 1], [0, -1.5, 0], [0, 1.62, 0]]], float)
+
+
 @settings(max_examples=80, deadline=None)
+@example(corners=EDGE_ON)
 @given(corners=arrays.arrays(float, (2, 3, 3), elements=st.floats(-4, 4).map(lambda v: round(v, 2))))
 def test_nearest_front_face_is_seen_even_when_triangles_reach_behind_the_camera(corners):
     depth, ids = drawn(corners.reshape(-1, 3), [[0, 1, 2], [3, 4, 5]], looking_along_y())

@@ -5,6 +5,7 @@ and gradients are in the body's frame (centre of mass, principal axes).
 """
 
 import math
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.kernel import struct
 from impel.geometry.blobs import surface_mesh
 from impel.geometry.fields import BLOB, BOX, Shapes
 from impel.geometry.shapes import blob_in_principal_axes
+from impel.kernel import struct
 
 Floats = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from impel.motion.rotations import matrix_from_quaternion
 from impel.takes.take import Floats, Take
 
-FOV = 32.0  # degrees across the picture's width; a long lens, calm perspective
+FOV = 19.0  # degrees, top to bottom; a long lens, calm perspective
 FILLED = 0.86  # of the picture's half width and height may be used by the action
 ELEVATIONS = (17.0, 36.0, 60.0)  # degrees above the horizon, in order of preference
 QUARTER = 30.0  # degrees between the view and straight on: the three-quarter view
@@ -27,7 +27,7 @@ class Shot(NamedTuple):
     right: Floats
     up: Floats
     forward: Floats
-    fov: float  # degrees, across the width
+    fov: float  # degrees, top to bottom
     radius: float  # m, of the action about its middle
 
     def seen(self, frame: int, points: Floats, size: tuple[int, int]) -> Floats:
@@ -42,8 +42,8 @@ class Shot(NamedTuple):
 
 
 def focal_length(fov: float, size: tuple[int, int]) -> float:
-    """In pixels. The field of view spans the picture's longer side, as in Blender."""
-    return float(max(size) / 2 / np.tan(np.radians(fov) / 2))
+    """In pixels."""
+    return float(size[1] / 2 / np.tan(np.radians(fov) / 2))
 
 
 def camera_matrix(shot: Shot, frame: int, size: tuple[int, int], samples: int) -> Floats:

@@ -84,7 +84,7 @@ def sunlit(count, points, facets, sun, depth, coarse, lit):
         # The facet continues as a plane under the taps; without that, slopes would shadow themselves.
         facing = max(facing, FACING)
         slope_x, slope_y = -dot(n, sun.right) * texel / facing, dot(n, sun.up) * texel / facing
-        z += texel
+        z += texel * (1.0 + 0.3 / facing)  # what curves away from the plane must not shadow itself either
         blockers, height = 0, 0.0
         for k in range(len(BLOCKER_TAPS)):
             dx, dy = SEARCH * BLOCKER_TAPS[k, 0], SEARCH * BLOCKER_TAPS[k, 1]

@@ -60,14 +60,13 @@ def write_gif(
 
     frames, rate = _thinned(take, ANIMATION_RATE)
     film = film_of(take, size, overlays)
-    pictures = list(exposures(film, frames, overlays, progress))
-    palette = _palette(pictures[:: max(1, len(pictures) // 8)])
+    palette = _palette(list(exposures(film, frames[:: max(1, len(frames) // 8)], overlays)))
     shiver = _bayer(size)[..., None] * SHIVER
     images = [
         Image.fromarray(np.clip(picture + shiver, 0, 255).astype(np.uint8)).quantize(
             palette=palette, dither=Image.Dither.NONE
         )
-        for picture in pictures
+        for picture in exposures(film, frames, overlays, progress)
     ]
     # GIF counts in hundredths: round the moments, not the durations, so that the whole keeps its length.
     ticks = np.round(np.arange(len(frames) + 1) * 100 / rate).astype(int)

@@ -1,11 +1,10 @@
 """A take written to a file of any kind, chosen by the file's name."""
 
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from impel.files import Problem, writing
+from impel.files import Problem, check_writable, writing
 from impel.takes.take import Take
 
 EXTENSIONS = (".npz", ".csv", ".glb", ".mp4", ".gif", ".png")
@@ -15,19 +14,10 @@ SMALLEST, LARGEST = 16, 4096  # pixels
 def check_output(path: str | Path) -> None:
     """Refuse an output that could not be written, before any time is spent on it."""
     path = Path(path)
-    if path.is_dir():
-        raise Problem(f"{path}: is a directory, expected a file name")
+    check_writable(path)
     if path.suffix.lower() not in EXTENSIONS:
         kind = f"{path.suffix} is unknown" if path.suffix else "has no ending"
         raise Problem(f"{path}: {kind}, expected one of {', '.join(EXTENSIONS)}")
-    folder = path.parent
-    while not folder.exists() and folder != folder.parent:  # missing directories are made later
-        folder = folder.parent
-    try:
-        with tempfile.TemporaryFile(dir=folder):  # permissions alone do not tell: full, read-only, not a directory
-            pass
-    except OSError as error:
-        raise Problem(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
     if path.suffix.lower() == ".mp4":
         from imageio_ffmpeg import get_ffmpeg_exe
 

@@ -31,20 +31,22 @@ def fill(triangles, shown, clip, edge, depth, ids):
         if not shown[t]:
             continue
         left, right, top, bottom = np.inf, -np.inf, np.inf, -np.inf
-        in_front = 0
+        in_front, size = 0, 1.0
         for k in range(3):
             i = triangles[t, k]
             a, b = triangles[t, (k + 1) % 3], triangles[t, (k + 2) % 3]
             edge[k, 0] = clip[a, 1] * clip[b, 3] - clip[a, 3] * clip[b, 1]
             edge[k, 1] = clip[a, 3] * clip[b, 0] - clip[a, 0] * clip[b, 3]
             edge[k, 2] = clip[a, 0] * clip[b, 1] - clip[a, 1] * clip[b, 0]
+            size *= abs(clip[i, 0]) + abs(clip[i, 1]) + abs(clip[i, 3])
             if clip[i, 3] > 1e-6:
                 in_front += 1
                 x, y = clip[i, 0] / clip[i, 3], clip[i, 1] / clip[i, 3]
                 left, right, top, bottom = min(left, x), max(right, x), min(top, y), max(bottom, y)
         i = triangles[t, 0]
         determinant = edge[0, 0] * clip[i, 0] + edge[0, 1] * clip[i, 1] + edge[0, 2] * clip[i, 3]
-        if in_front == 0 or not determinant < 0.0:  # behind the camera, or seen from inside
+        # Behind the camera, or seen from inside, or so exactly edge-on that the sign is only rounding.
+        if in_front == 0 or not determinant < -2e-15 * size:
             continue
         if in_front < 3:
             left, right, top, bottom = 0.0, float(width), 0.0, float(height)

@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.control.actuators import Actuators
 from impel.control.linkage import BALL, HINGE, WELD, Tie
-from impel.control.specs import ActuatorSpec, auto_strength, largest_stable_step, make_actuators, paths_of
+from impel.control.specs import ActuatorSpec, largest_stable_step, make_actuators
 from impel.files import Problem
 from impel.geometry.shapes import Solid, solid
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
@@ -16,7 +15,6 @@ from impel.physics.assembly import assemble
 from impel.physics.bodies import Bodies, make_bodies
 from impel.physics.contact import Coating, default_coating, make_contacts
 from impel.physics.follow import Followers
-from impel.motion.paths import Paths
 from impel.physics.joints import JointSpec, make_joints
 from impel.scene.bodies import Body
 from impel.scene.derived import WATER, drive, followed
@@ -42,7 +40,6 @@ class Compiled(NamedTuple):
     bodies: list[str]  # in the order of the arrays; the world itself, if joints need it, comes last
     joints: list[str]
     actuators: list[str]  # "ball.move", "ball.turn"
-    paths: Paths | None
     solids: list[Solid]
 
 
@@ -67,13 +64,15 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         if wish is not None
     ]
     actuator_specs = [_actuator(body, wish, solids[body]) for _, body, wish in wishes]
-    paths = paths_of(actuator_specs) if actuator_specs else None
+    g = math.hypot(*scene.world.gravity)
     stage = Stage(
         bodies=bodies,
         followers=_followers(scene, solids, index),
         joints=joints,
+        displaced=1 if scene.world.joints == "displacement" else None,
+        printed=1 if scene.world.joints == "paper" else None,
         contacts=_contacts(scene, bodies, specs),
-        actuators=_actuators(actuator_specs, paths, bodies, specs, scene.world.gravity) if paths is not None else None,
+        actuators=make_actuators(actuator_specs, bodies, _ties(specs), g) if actuator_specs else None,
         hand=Hand(np.zeros_like(bodies.push), np.zeros_like(bodies.twist)) if by_hand else None,
         gravity=scene.world.gravity,
         drag=scene.world.drag,
@@ -85,7 +84,6 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         bodies=[*names, WORLD] if needs_world else names,
         joints=list(scene.joints),
         actuators=[label for label, _, _ in wishes],
-        paths=paths,
         solids=solids,
     )
 
@@ -166,6 +164,12 @@ def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> Join
     return JointSpec(joint.kind, index[a], index[b], at, name=f"joints.{name}", **fields)  # type: ignore[arg-type]
 
 
+def _ties(joints: list[JointSpec]) -> list[Tie]:
+    """Which bodies hang together, for actuators that carry more than their own body."""
+    kinds = {"hinge": HINGE, "weld": WELD}
+    return [Tie(j.a, j.b, j.at, kinds.get(j.kind, BALL), j.axis) for j in joints if j.kind != "in_sphere"]
+
+
 def _actuator(body: int, wish: Any, whole: Solid) -> ActuatorSpec:
     numbers = drive(wish)
     turns = hasattr(wish, "base_angle")
@@ -183,29 +187,8 @@ def _actuator(body: int, wish: Any, whole: Solid) -> ActuatorSpec:
         relaxation=numbers.relaxation,
         elasticity=numbers.elasticity,
         adaptation=numbers.adaptation,
-        strength=math.nan if numbers.strength is None else numbers.strength,
+        strength=numbers.strength,
     )
-
-
-def _actuators(
-    specs: list[ActuatorSpec], paths: Paths, bodies: Bodies, joints: list[JointSpec], gravity: tuple[float, float, float]
-) -> Actuators:
-    kinds = {"ball": BALL, "hinge": HINGE, "weld": WELD}
-    ties = [Tie(j.a, j.b, j.at, kinds[j.kind], j.axis) for j in joints if j.kind in kinds]
-    actuators = make_actuators(specs, paths, bodies, ties)
-    for a in np.flatnonzero(np.isnan(actuators.strength)):
-        actuators.strength[a] = _strong_enough(actuators, int(a), math.hypot(*gravity))
-    return actuators
-
-
-def _strong_enough(actuators: Actuators, a: int, g: float) -> float:
-    """A strength that suits what the actuator carries, for one that was given none."""
-    if actuators.turns[a]:
-        weight = float(np.linalg.norm(actuators.linkage.lever[actuators.member[a]])) * g
-    else:
-        weight = float(actuators.weight[a]) * g
-    felt = float(np.linalg.eigvalsh(actuators.felt[a])[-1])
-    return auto_strength(weight, felt, float(actuators.stiffness[a]), float(actuators.base[a]))
 
 
 def _contacts(scene: Scene, bodies: Bodies, joints: list[JointSpec]) -> Any:
@@ -224,7 +207,7 @@ def _contacts(scene: Scene, bodies: Bodies, joints: list[JointSpec]) -> Any:
 
 def _coating(body: Body, mass: float) -> Coating | None:
     """What the animator wrote about a coating, completed by the default one."""
-    given = {name: getattr(body.coating, name) for name in body.coating.model_fields_set}
+    given = body.coating.model_dump(exclude_none=True)
     return default_coating(body.shape.to_document(), mass)._replace(**given)
 
 

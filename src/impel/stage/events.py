@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.control.targets import LAP, SEGMENT
 from impel.kernel import kernel, struct
 from impel.stage.state import Stage
 from impel.takes import EVENT_KINDS
@@ -46,7 +45,7 @@ def make_events(stage: Stage) -> Events:
     if stage.joints is not None:
         most += len(stage.joints.active)
     if stage.actuators is not None:
-        most += 2 * len(stage.actuators.body) + int(stage.actuators.first_segment[-1])
+        most += 2 * len(stage.actuators.body) + int(stage.actuators.paths.first_segment[-1])
     size = 4 * most + 1000
     rows = [np.zeros(size), *(np.zeros(size, np.int64) for _ in range(3)), np.zeros(size)]
     return Events(*rows, count=np.zeros(1, np.int64), most_per_step=most)  # type: ignore[arg-type]
@@ -102,11 +101,11 @@ def _notice_actuators(now, before, events, time):
     if now is None:
         return
     for a in range(len(now.body)):
-        segments = now.first_segment[a + 1] - now.first_segment[a]
-        passed = int(before.target[a, LAP]) * segments + int(before.target[a, SEGMENT])
-        reached = int(now.target[a, LAP]) * segments + int(now.target[a, SEGMENT])
+        segments = now.paths.first_segment[a + 1] - now.paths.first_segment[a]
+        passed = int(before.lap[a]) * segments + int(before.segment[a])
+        reached = int(now.lap[a]) * segments + int(now.segment[a])
         for k in range(passed + 1, reached + 1):
-            _tell(events, time, KEY, a, k % segments if now.loops[a] == 1 else k, k // segments)
+            _tell(events, time, KEY, a, k % segments if now.paths.loops[a] == 1 else k, k // segments)
         if now.done[a] == 1.0 and before.done[a] == 0.0:
             _tell(events, time, KEY, a, segments, 0)
         if now.saturated[a] == 1.0 and before.saturated[a] == 0.0:

@@ -5,12 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.control.targets import SEGMENT, U
+from impel.control.targets import target_position
 from impel.kernel import kernel
 from impel.motion.orientations import conjugate_quaternions, matrix_from_quaternion, multiply_quaternions
 from impel.motion.paths import distance_to_path, polyline
-from impel.motion.rotations import get3, get4, norm
-from impel.motion.splines import position_at
+from impel.motion.rotations import get3, get4, norm, set3
 from impel.physics.bodies import kinetic_energy
 from impel.scene import Scene
 from impel.stage.performance import Performance
@@ -44,12 +43,10 @@ class Recorder:
         self.speed[frame] = np.linalg.norm(stage.bodies.velocity[:n], axis=1)
         self.energy[frame] = _energy(stage)
         if stage.actuators is not None:
-            _look_at_actuators(
-                stage.bodies, stage.actuators, self.performance.compiled.paths, self.felt[frame], self.target[frame]
-            )
+            _look_at_actuators(stage.bodies, stage.actuators, self.felt[frame], self.target[frame])
 
     def take(self) -> Take:
-        compiled = self.performance.compiled
+        compiled, actuators = self.performance.compiled, self.performance.stage.actuators
         self._from_centres_to_origins()
         channels = {"energy": self.energy}
         channels |= {f"{name}.speed": self.speed[:, i] for i, name in enumerate(self.scene.bodies)}
@@ -58,9 +55,9 @@ class Recorder:
             turns = label.endswith(".turn")
             channels[f"{label}.distance"] = np.degrees(self.felt[:, a, 0]) if turns else self.felt[:, a, 0]
             channels[f"{label}.{'torque' if turns else 'force'}"] = self.felt[:, a, 1]
-            if not turns and compiled.paths is not None:
+            if not turns and actuators is not None:
                 tracks[f"{label}.target"] = self.target[:, a]
-                paths[label] = polyline(compiled.paths, a)
+                paths[label] = polyline(actuators.paths, a)
         camera = self.scene.camera
         return Take(
             time=np.arange(compiled.frames) * compiled.pace.frame_seconds,
@@ -96,12 +93,11 @@ def _energy(stage: Any) -> float:
 
 
 @kernel
-def _look_at_actuators(bodies, actuators, paths, felt, target):
+def _look_at_actuators(bodies, actuators, felt, target):
     for a in range(len(actuators.body)):
         body = actuators.body[a]
         x, q = get3(bodies.position, body), get4(bodies.orientation, body)
-        felt[a, 0] = distance_to_path(paths, a, x, q)
+        felt[a, 0] = distance_to_path(actuators.paths, a, x, q)
         felt[a, 1] = norm(get3(actuators.applied, a))
-        if actuators.turns[a] == 0:
-            row = actuators.first_segment[a] + int(actuators.target[a, SEGMENT])
-            target[a, 0], target[a, 1], target[a, 2] = position_at(actuators.segments[row], actuators.target[a, U])[0]
+        if actuators.paths.turns[a] == 0:
+            set3(target, a, target_position(actuators, a))
