@@ -159,6 +159,12 @@ def test_what_this_version_cannot_do_yet_is_refused_in_one_line() -> None:
         simulate(scene)
 
 
+def test_an_actor_does_not_dip_when_the_take_begins() -> None:
+    scene = Scene(seconds=1.0)
+    scene.body("ball", sphere=0.1, mass=2, at=[0, 0, 1]).move([[0, 0, 1], [2, 0, 1]], base_distance=0.3)
+    assert np.abs(simulate(scene).position[:, 0, 2] - 1.0).max() < 1e-6
+
+
 @pytest.mark.parametrize(("method", "worst"), [("rattle", 2e-3), ("displacement", 0.1), ("paper", None)])
 def test_pendulum_by_each_way_of_holding_joints(method: str, worst: float | None) -> None:
     """A rod on a ball joint keeps its energy with RATTLE; the printed equations swing it twice too fast (see notes)."""

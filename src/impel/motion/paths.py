@@ -145,7 +145,7 @@ def distance_to_path(paths, p, x, q):
     return best
 
 
-@kernel(inner=True)
+@kernel
 def _nearest_between(row, turns, x, q, low, high):
     """The smallest distance on a short stretch, by golden section."""
     golden = 0.5 * (math.sqrt(5.0) - 1.0)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from impel.control.actuators import Actuators
 from impel.control.linkage import BALL, HINGE, WELD, Tie
 from impel.control.specs import ActuatorSpec, largest_stable_step, make_actuators
 from impel.files import Problem
@@ -64,7 +65,6 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         if wish is not None
     ]
     actuator_specs = [_actuator(body, wish, solids[body]) for _, body, wish in wishes]
-    g = math.hypot(*scene.world.gravity)
     stage = Stage(
         bodies=bodies,
         followers=_followers(scene, solids, index),
@@ -72,7 +72,7 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         displaced=1 if scene.world.joints == "displacement" else None,
         printed=1 if scene.world.joints == "paper" else None,
         contacts=_contacts(scene, bodies, specs),
-        actuators=make_actuators(actuator_specs, bodies, _ties(specs), g) if actuator_specs else None,
+        actuators=_actuators(actuator_specs, bodies, specs, scene.world.gravity) if actuator_specs else None,
         hand=Hand(np.zeros_like(bodies.push), np.zeros_like(bodies.twist)) if by_hand else None,
         gravity=scene.world.gravity,
         drag=scene.world.drag,
@@ -162,6 +162,16 @@ def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> Join
     elif joint.kind == "in_sphere":
         fields |= {"at_b": joint.center, "radius": joint.radius}
     return JointSpec(joint.kind, index[a], index[b], at, name=f"joints.{name}", **fields)  # type: ignore[arg-type]
+
+
+def _actuators(
+    specs: list[ActuatorSpec], bodies: Bodies, joints: list[JointSpec], gravity: tuple[float, float, float]
+) -> Actuators:
+    actuators = make_actuators(specs, bodies, _ties(joints), math.hypot(*gravity))
+    # An actor that adapts at all knows its own weight from the start. The paper lets it learn even that, and so every
+    # take would begin with a dip of half a second.
+    actuators.carried[:] = actuators.adaptation > 0.0
+    return actuators
 
 
 def _ties(joints: list[JointSpec]) -> list[Tie]:
