@@ -87,6 +87,7 @@ class Linkage:
     # Scratch of one step.
     acceleration: Floats  # (M, 3)
     turning: Floats  # (M, 3) angular acceleration
+    driven: Floats  # (M, 3) spin that an actuator answers for
     force: Floats  # (M, 3) rates of momentum of the body; after `gather`, of all that it carries
     torque: Floats  # (M, 3) the same about the centre of mass; after `gather`, about the pivot
 
@@ -131,7 +132,7 @@ def _fill(
     rows: dict[str, Any] = {name: np.full(m, -1, np.int64) for name in ("parent", "move", "turn")}
     rows |= {name: np.zeros(m, np.int64) for name in ("held", "joint", "root", "drifts")}
     vectors: dict[str, Any] = {
-        name: np.zeros((m, 3)) for name in ("axis", "pivot", "anchor", "acceleration", "turning", "force", "torque")
+        name: np.zeros((m, 3)) for name in ("axis", "pivot", "anchor", "acceleration", "turning", "driven", "force", "torque")
     }
     for k, body in enumerate(members):
         parent, tie = above[body]
@@ -207,18 +208,25 @@ def _passed_on(joint, axis, v):
 
 @kernel
 def wished_rates(bodies, linkage, wish):
-    """Rates of momentum that the wished accelerations of the actuators ask for, outwards from the roots."""
+    """Rates of momentum that the wished accelerations of the actuators ask for, outwards from the roots.
+
+    What swings by itself asks for nothing: to pull inwards for its whirling would make it whirl faster and faster
+    (a chain pulled by its head flew off at 20 times the wished speed).
+    """
     for k in range(len(linkage.body)):
         body = linkage.body[k]
         parent = linkage.parent[k]
         q = get4(bodies.orientation, body)
-        spin = get3(bodies.spin, body)
+        spin = (0.0, 0.0, 0.0)
         turning = (0.0, 0.0, 0.0)
         torque = (0.0, 0.0, 0.0)
         if linkage.turn[k] >= 0:
+            spin = get3(bodies.spin, body)
             turning = get3(wish, linkage.turn[k])
         elif parent >= 0:
-            turning = _passed_on(linkage.joint[k], rotate(q, get3(linkage.axis, k)), get3(linkage.turning, parent))
+            axis = rotate(q, get3(linkage.axis, k))
+            spin = _passed_on(linkage.joint[k], axis, get3(linkage.driven, parent))
+            turning = _passed_on(linkage.joint[k], axis, get3(linkage.turning, parent))
         if linkage.turn[k] >= 0 or (parent >= 0 and linkage.joint[k] != BALL):
             torque = add(
                 _times_inertia(q, get3(bodies.inertia, body), turning), cross(spin, get3(bodies.momentum, body))
@@ -231,12 +239,13 @@ def wished_rates(bodies, linkage, wish):
             anchor = rotate(get4(bodies.orientation, above), get3(linkage.anchor, k))
             acceleration = add(
                 get3(linkage.acceleration, parent),
-                _swing(anchor, get3(linkage.turning, parent), get3(bodies.spin, above)),
+                _swing(anchor, get3(linkage.turning, parent), get3(linkage.driven, parent)),
             )
         if parent >= 0 or linkage.held[k] == 1:
             arm = rotate(q, scale(get3(linkage.pivot, k), -1.0))
             acceleration = add(acceleration, _swing(arm, turning, spin))
         set3(linkage.turning, k, turning)
+        set3(linkage.driven, k, spin)
         set3(linkage.acceleration, k, acceleration)
         set3(linkage.force, k, scale(acceleration, bodies.mass[body]))
         set3(linkage.torque, k, torque)

@@ -17,7 +17,7 @@ from impel.kernel import struct
 
 Floats = NDArray[np.float64]
 
-INSET = 1e-3  # share of a box's side by which border points stand in, so that equal boxes stacked flush still meet
+INSET = 1e-3  # by which border points stand in, as a share of the size, so that equal shapes stacked flush still meet
 BLOB_CELLS = 20  # along the longest side: about a thousand points on a compact blob
 CLUSTER = 24  # points of a blob that are culled together
 

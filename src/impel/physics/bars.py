@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from impel.geometry.fields import BOX
+from impel.geometry.samples import INSET
 from impel.kernel import kernel
 from impel.motion.rotations import axpy, cross, dot, scale
 from impel.physics.patches import add_sample, distance, facing, press_ball, press_point
@@ -29,14 +31,14 @@ DISC = _unit_disc(3, 12)
 
 
 @kernel
-def press_bar(bars, shapes, b, centre, axis, half, r, flat_ends, motion, material, finest, patch):
+def press_bar(bars, shapes, b, centre, axis, aside, half, r, flat_ends, motion, material, finest, patch):
     if bars is None:
         return
     press_side(shapes, b, centre, axis, half, r, flat_ends, motion, material, patch)
     for side in (-1.0, 1.0):
         end, outward = axpy(side * half, axis, centre), scale(axis, side)
         if flat_ends:
-            press_flat_end(shapes, b, end, outward, r, motion, material, finest, patch)
+            press_flat_end(shapes, b, end, outward, aside, r, motion, material, finest, patch)
         else:
             press_round_end(shapes, b, end, outward, r, motion, material, patch)
 
@@ -124,10 +126,10 @@ def press_side(shapes, b, centre, axis, half, r, flat_ends, motion, material, pa
             # Flat ends carry their part of the overlap themselves. And a small thing that has come in through an end
             # must not be taken for a wall beside the axis: it is no deeper than its way back to the end.
             length *= across * across
-            if distance(shapes, b, axpy(-r, out, axpy(at, axis, centre)))[0] > 0.0:
-                depth = min(depth, half - abs(at - phi * along))
-                if depth <= 0.0:
-                    continue
+            rim = -distance(shapes, b, axpy(-r, out, axpy(at, axis, centre)))[0] / across
+            depth = min(depth, max(rim, half - abs(at - phi * along)))
+            if depth <= 0.0:
+                continue
         area, chord = _segment_area(r, depth)
         more, more_chord = _segment_area(r, depth - limit / across)
         p = axpy(0.6 * depth - r, out, axpy(at, axis, centre))  # the centre of a parabolic segment
@@ -156,25 +158,25 @@ def press_round_end(shapes, b, centre, outward, r, motion, material, patch):
 
 
 @kernel
-def press_flat_end(shapes, b, centre, outward, r, motion, material, finest, patch):
-    """The flat end of a cylinder: a disc of points turned so that one is always at the lowest place of the rim."""
+def press_flat_end(shapes, b, centre, outward, aside, r, motion, material, finest, patch):
+    """The flat end of a cylinder: a disc of points.
+
+    On flat ground it is turned so that one point is always the lowest of the rim, and coins roll. Against round
+    shapes, where what a point feels depends on its place, points that move along the rim could gain energy: there
+    the disc keeps to the direction `aside` of the cylinder.
+    """
     phi, g = distance(shapes, b, centre)
     if phi >= r:
         return
-    along = dot(g, outward)
-    x = axpy(-along, outward, g)
-    length = math.sqrt(dot(x, x))
-    if length > 1e-9:
-        x = scale(x, -1.0 / length)
-    elif abs(outward[0]) < 0.7:
-        x = cross(outward, (1.0, 0.0, 0.0))
-        x = scale(x, 1.0 / math.sqrt(dot(x, x)))
-    else:
-        x = cross(outward, (0.0, 1.0, 0.0))
-        x = scale(x, 1.0 / math.sqrt(dot(x, x)))
+    x = aside
+    down = axpy(dot(g, outward), outward, scale(g, -1.0))
+    length = math.sqrt(dot(down, down))
+    if shapes.kind[b] >= BOX and length > 1e-9:
+        x = scale(down, 1.0 / length)
     y = cross(outward, x)
+    inside = (1.0 - INSET) * r
     for s in range(len(DISC)):
-        p = axpy(r * DISC[s, 0], x, axpy(r * DISC[s, 1], y, centre))
+        p = axpy(inside * DISC[s, 0], x, axpy(inside * DISC[s, 1], y, centre))
         phi, g = distance(shapes, b, p)
         if phi < 0.0:
             area = min(r * r * DISC[s, 2], finest) * facing(outward, g)

@@ -293,12 +293,12 @@ def _press_into(shapes, samples, bars, a, b, radius, half, qa, qb, apart, motion
             press_ball(radius, centre, g, phi, 1.0, motion, stuff, patch)
         return gap, speed
     turn = multiply(conjugate(qb), qa)
-    z = rotate(turn, (0.0, 0.0, 1.0))
+    x, z = rotate(turn, (1.0, 0.0, 0.0)), rotate(turn, (0.0, 0.0, 1.0))
     if kind <= CYLINDER:
         r, length = shapes.size[a, 0], shapes.size[a, 1]
-        press_bar(bars, shapes, b, centre, z, length, r, kind == CYLINDER, motion, stuff, finest, patch)
+        press_bar(bars, shapes, b, centre, z, x, length, r, kind == CYLINDER, motion, stuff, finest, patch)
         return gap, speed
-    x, y = rotate(turn, (1.0, 0.0, 0.0)), rotate(turn, (0.0, 1.0, 0.0))
+    y = rotate(turn, (0.0, 1.0, 0.0))
     rows = ((x[0], y[0], z[0]), (x[1], y[1], z[1]), (x[2], y[2], z[2]))
     press_points(shapes, b, samples, a, centre, rows, half, motion, stuff, finest, patch)
     return gap, speed

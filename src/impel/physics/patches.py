@@ -66,11 +66,10 @@ def add_sample(patch, p, u, force, stiffness, volume, spread, motion, damping):
 
 @kernel
 def distance(shapes, b, p):
-    """The field of b with a gradient of length 1; a blob's, which is flatter where it blends, is straightened."""
+    """The field of b with a gradient of length 1; that of a blob is shorter where it blends."""
     phi, g = field(shapes, b, p)
     if shapes.kind[b] == BLOB:
-        steep = max(math.sqrt(dot(g, g)), 1e-3)
-        return phi / steep, scale(g, 1.0 / steep)
+        return phi, scale(g, 1.0 / max(math.sqrt(dot(g, g)), 1e-3))
     return phi, g
 
 

@@ -36,6 +36,7 @@ class Performance:
             while find_pairs(self.stage.bodies, self.stage.contacts, self.compiled.pace.frame_seconds) != 0:
                 self._make_room()
             contact_forces(self.stage.bodies, self.stage.contacts, 0.0)
+            self._let_the_ground_carry()
         self.events = make_events(self.stage)
 
     @property
@@ -78,6 +79,13 @@ class Performance:
 
     def _drain(self) -> None:
         self.told += drain(self.events, self.compiled.bodies, self.compiled.joints, self.compiled.actuators)
+
+    def _let_the_ground_carry(self) -> None:
+        """An actor that rests on something at the start does not carry its weight: it would jump."""
+        contacts, actuators = self.stage.contacts, self.stage.actuators
+        if contacts is not None and actuators is not None:
+            resting = contacts.pair[contacts.touching != 0.0]
+            actuators.carried[np.isin(actuators.body, resting)] = 0.0
 
     def _make_room(self) -> None:
         """More bodies are near each other than there was room for."""
