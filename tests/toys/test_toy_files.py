@@ -38,12 +38,13 @@ def test_sensors_are_read_and_used(tmp_path):
     assert changes.sum() >= 3  # by the clock alone it would have changed once
 
 
+STRAIGHT = {"ankle": 0, "elbow": 0}
 BROKEN = {
     "times": ({"times": [0.1]}, "times: needs one time for each of the 2 poses, got 1"),
     "negative time": ({"times": [0.1, -1]}, "times.1: must be greater than 0, got -1"),
     "joint": ({"poses": [{"ankle": 0, "knee": 0}, {"ankle": 0, "elbow": 0}]}, "poses.0.elbow: is missing"),
-    "range": ({"poses": [{"ankle": 90, "elbow": 0}, {"ankle": 0, "elbow": 0}]}, "poses.0.ankle: must lie within the range -60 to 60, got 90"),
-    "nan": ({"poses": [{"ankle": float("nan"), "elbow": 0}, {"ankle": 0, "elbow": 0}]}, "poses.0.ankle: must be a finite number"),
+    "range": ({"poses": [{"ankle": 90, "elbow": 0}, STRAIGHT]}, "poses.0.ankle: must lie within the range -60 to 60"),
+    "nan": ({"poses": [{"ankle": float("nan"), "elbow": 0}, STRAIGHT]}, "poses.0.ankle: must be a finite number"),
     "sensor": ({"sensors": [None, {"touches": "paw"}]}, "sensors.1: luxo has no contact point named 'paw'"),
     "both": ({"sensors": [None, {"touches": "toe", "leaves": "toe"}]}, "sensors.1: give either touches or leaves"),
     "figure": ({"figure": "lux"}, "lux: no such figure"),

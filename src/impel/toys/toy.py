@@ -40,7 +40,7 @@ class Toy(Part):
         description="Wished angle of every active joint, in degrees; a cycle."
     )
     times: list[Positive] = Field(description="Seconds from each pose to the next.")
-    interpolation: Interpolation = Field("hold", description="Keep each pose until the next, or move towards it evenly.")
+    interpolation: Interpolation = Field("hold", description="Keep each pose, or move evenly towards the next.")
     sensors: list[Sensor | None] | None = Field(None, description="What may end each pose early.")
 
     def angles(self, figure: Figure) -> Floats:
@@ -59,7 +59,9 @@ class Toy(Part):
         return codes
 
 
-def toy_of(figure: Figure, poses: Any, times: Any, *, source: str | None = None, interpolation: Interpolation = "hold") -> Toy:
+def toy_of(
+    figure: Figure, poses: Any, times: Any, *, source: str | None = None, interpolation: Interpolation = "hold"
+) -> Toy:
     """A toy from angles in radians (P, A) and seconds (P,); `source` is the file of a figure that is not built in."""
     degrees = np.round(np.degrees(np.asarray(poses, float)), 6)
     return Toy(
@@ -96,16 +98,15 @@ def check_toy(toy: Toy, figure: Figure, *, subject: str) -> None:
             if not low - 1e-6 <= angle <= high + 1e-6:
                 lines.append(f"poses.{i}.{name}: must lie within the range {low:g} to {high:g}, got {angle:g}")
     if toy.sensors is not None and len(toy.sensors) != len(toy.poses):
-        lines.append(f"sensors: needs one entry (or null) for each of the {len(toy.poses)} poses, got {len(toy.sensors)}")
+        lines.append(f"sensors: needs one entry (or null) for each pose, got {len(toy.sensors)}")
     for i, sensor in enumerate(toy.sensors or []):
         if sensor is None:
             continue
         named = [name for name in (sensor.touches, sensor.leaves) if name is not None]
         if len(named) != 1:
             lines.append(f"sensors.{i}: give either touches or leaves")
-        lines += [
-            f"sensors.{i}: {figure.figure} has no contact point named {name!r}" for name in named if name not in figure.contacts
-        ]
+        unknown = [name for name in named if name not in figure.contacts]
+        lines += [f"sensors.{i}: {figure.figure} has no contact point named {name!r}" for name in unknown]
     if lines:
         raise Problem(*(f"{subject}: {line}" for line in lines))
 
