@@ -19,10 +19,9 @@ from pathlib import Path
 
 from impel.toys.figure import Figure
 from impel.toys.fold import without_zeros
-from impel.toys.mechanism import Mechanism, Vector, mechanism_of, rows_of
+from impel.toys.mechanism import GRAVITY, Mechanism, Vector, mechanism_of, rows_of
 
 LANES = 8
-GRAVITY = 9.81  # m/s²
 
 HEADER = '''"""Simulator of the figure {name}, written by impel. Change the figure, not this file."""
 

@@ -13,6 +13,8 @@ from impel.toys.figure import Figure
 
 Vector = tuple[float, float]
 
+GRAVITY = 9.81  # m/s²
+
 
 class Mechanism(NamedTuple):
     """Links in order of the tree, parents first. `joint[i]` is the joint that carries link i (-1 for the root)."""
