@@ -52,11 +52,14 @@ numba.config.CACHE_DIR = str(CACHE_DIRECTORY)
 _FASTMATH = {"contract"}
 
 
-def kernel(function: F | None = None, *, parallel: bool = False, inline: bool = False) -> Any:
+def kernel(
+    function: F | None = None, *, parallel: bool = False, inline: bool = False, inner: bool = False
+) -> Any:
     """Compile a function on its first call and keep the machine code for later runs.
 
     `inline=True` is for small vector helpers: they are pasted into their callers, cost nothing there and
-    are compiled with them.
+    are compiled with them. `inner=True` is for functions that only other kernels call: without the code that
+    unpacks Python objects, which for a function of many arrays is most of it, they compile in a third of the time.
     """
 
     def decorate(f: F) -> Any:
@@ -67,6 +70,8 @@ def kernel(function: F | None = None, *, parallel: bool = False, inline: bool = 
             parallel=parallel,
             nogil=True,
             forceinline=inline,
+            no_cpython_wrapper=inline or inner,
+            no_cfunc_wrapper=True,
         )(f)
 
     return decorate if function is None else decorate(function)

@@ -1,0 +1,212 @@
+"""The paths of a scene in flat arrays: keys go in, curves that kernels can follow come out."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from impel.kernel import kernel
+from impel.motion.rotations import angle_between, get3, get4, norm, set3, set4, sub
+from impel.motion.splines import (
+    COLUMNS,
+    FASTEST,
+    LENGTH,
+    align_signs,
+    chord,
+    fit_orientations,
+    fit_positions,
+    orientation_at,
+    position_at,
+    tangent,
+    velocity_at,
+)
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# 32 points: the arc length of a segment to 7e-6 (measured).
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
+GAUSS_U = tuple((0.5 + 0.5 * _NODES).tolist())
+GAUSS_WEIGHT = tuple((0.5 * _WEIGHTS).tolist())
+
+
+class Paths(NamedTuple):
+    """P paths with S segments in all. Coefficients follow from the keys by `fit_paths`."""
+
+    keys: Floats  # (K, 4) positions (x, y, z, 0) or orientations (w, x, y, z)
+    first_key: Integers  # (P + 1,) where each path's keys begin
+    first_segment: Integers  # (P + 1,)
+    turns: Integers  # (P,) 1 for orientations
+    loops: Integers  # (P,) 1 if the last key leads back to the first, for ever
+    segments: Floats  # (S, COLUMNS) coefficients, bounds and lengths, see splines.py
+
+
+def make_paths(keys: Sequence[ArrayLike], loops: Sequence[bool]) -> Paths:
+    """Curves through lists of positions (n, 3) or orientations (n, 4); a single key is a place to stay at.
+
+    A loop may repeat its first key at the end or leave it out.
+    """
+    lists = []
+    for rows, loop in zip(keys, loops, strict=True):
+        array = np.array(rows, float)
+        if array.ndim != 2 or array.shape[1] not in (3, 4) or not len(array):
+            raise ValueError(f"keys must be (n, 3) positions or (n, 4) quaternions, got {array.shape}")
+        if loop and len(array) > 1 and _same_place(array[0], array[-1]):
+            array = array[:-1]
+        lists.append(array)
+    closed = [bool(loop) and len(array) > 1 for array, loop in zip(lists, loops, strict=True)]
+    counts = [len(a) if c else max(len(a) - 1, 1) for a, c in zip(lists, closed, strict=True)]
+    paths = Paths(
+        keys=np.vstack([np.pad(a, ((0, 0), (0, 4 - a.shape[1]))) for a in lists] or [np.zeros((0, 4))]),
+        first_key=np.cumsum([0] + [len(a) for a in lists], dtype=np.int64),
+        first_segment=np.cumsum([0, *counts], dtype=np.int64),
+        turns=np.array([a.shape[1] == 4 for a in lists], np.int64),
+        loops=np.array(closed, np.int64),
+        segments=np.zeros((sum(counts), COLUMNS)),
+    )
+    fit_paths(paths)
+    return paths
+
+
+def _same_place(a: Floats, b: Floats) -> bool:
+    if len(a) == 4:
+        return bool(abs(a @ b) > (1 - 1e-12) * np.linalg.norm(a) * np.linalg.norm(b))
+    return bool(np.all(a == b))
+
+
+def fit_paths(paths: Paths) -> None:
+    """Fill the segments of all paths from their keys."""
+    for p in range(len(paths.turns)):
+        keys = paths.keys[paths.first_key[p] : paths.first_key[p + 1]]
+        segments = paths.segments[paths.first_segment[p] : paths.first_segment[p + 1]]
+        fit_path(keys, segments, bool(paths.turns[p]), bool(paths.loops[p]))
+
+
+@kernel
+def fit_path(keys, segments, turns, loops):
+    """Fill the segments of one path from its keys, wherever these are now."""
+    n = len(keys)
+    count = len(segments)
+    if turns:
+        align_signs(keys)
+    for i in range(count):
+        there = (i + 1) % n
+        whole = chord(keys, i, there, turns)
+        span = math.sqrt(norm(whole))
+        before = whole
+        after = whole
+        if loops or i > 0:
+            before = chord(keys, (i - 1 + n) % n, i, turns)
+        if loops or i < count - 1:
+            after = chord(keys, there, (i + 2) % n, turns)
+        t0 = tangent(before, whole, span)
+        t1 = tangent(whole, after, span)
+        row = segments[i]
+        if turns:
+            fit_orientations(row, get4(keys, i), whole, t0, t1)
+        else:
+            fit_positions(row, get3(keys, i), whole, t0, t1)
+        row[LENGTH] = 0.0
+        for k in range(len(GAUSS_U)):
+            row[LENGTH] += GAUSS_WEIGHT[k] * norm(velocity_at(row, GAUSS_U[k], turns))
+
+
+@kernel
+def _distance_at(row, turns, x, q, u):
+    if turns:
+        return angle_between(orientation_at(row, u)[0], q)
+    return norm(sub(position_at(row, u)[0], x))
+
+
+@kernel
+def distance_to_path(paths, p, x, q):
+    """How far a body at position x, orientation q is from the nearest point of the whole path."""
+    looks = 16  # per segment; then golden section about the nearest
+    turns = paths.turns[p] == 1
+    best = math.inf
+    best_segment = 0
+    best_u = 0.0
+    for s in range(paths.first_segment[p], paths.first_segment[p + 1]):
+        for k in range(looks + 1):
+            u = k / looks
+            here = _distance_at(paths.segments[s], turns, x, q, u)
+            if here < best:
+                best = here
+                best_segment = s
+                best_u = u
+            if k == 0 and here - paths.segments[s, FASTEST] > best:
+                break  # nothing on this segment can be nearer
+    row = paths.segments[best_segment]
+    low = max(best_u - 1.0 / looks, 0.0)
+    high = min(best_u + 1.0 / looks, 1.0)
+    golden = 0.5 * (math.sqrt(5.0) - 1.0)
+    for _ in range(24):  # narrows to 1e-6 of a segment
+        a = high - golden * (high - low)
+        b = low + golden * (high - low)
+        at_a = _distance_at(row, turns, x, q, a)
+        at_b = _distance_at(row, turns, x, q, b)
+        best = min(best, at_a, at_b)
+        if at_a < at_b:
+            high = b
+        else:
+            low = a
+    return best
+
+
+@kernel
+def _sample(segments, per_segment, turns, points, velocities):
+    for i in range(len(points)):
+        s = min(i // per_segment, len(segments) - 1)
+        u = (i - s * per_segment) / per_segment
+        if turns:
+            q, velocity = orientation_at(segments[s], u)
+            set4(points, i, q)
+        else:
+            x, velocity = position_at(segments[s], u)
+            set3(points, i, x)
+        set3(velocities, i, velocity)
+
+
+def polyline(paths: Paths, p: int, per_segment: int = 16) -> Floats:
+    """Points along a path for drawing, from the first key to the last, `per_segment` steps in each segment."""
+    return sample_path(paths, p, per_segment)[0]
+
+
+def sample_path(paths: Paths, p: int, per_segment: int) -> tuple[Floats, Floats]:
+    """Points along a path, and their velocities by u (angular, in the world's frame, if the path turns)."""
+    begin, end = paths.first_segment[p], paths.first_segment[p + 1]
+    turns = bool(paths.turns[p])
+    points = np.zeros(((end - begin) * per_segment + 1, 4 if turns else 3))
+    velocities = np.zeros((len(points), 3))
+    _sample(paths.segments[begin:end], per_segment, turns, points, velocities)
+    return points, velocities
+
+
+def skipped_loops(paths: Paths, p: int, base_distance: float) -> list[int]:
+    """Segments in which a position path makes a loop so tight that its target will skip it.
+
+    A target may run ahead as far as the base distance, so a loop of half that radius lies within its reach: it is
+    passed in one go. A loop is a stretch over which the heading turns by three quarters of a circle.
+    """
+    per_segment = 32
+    _, velocities = sample_path(paths, p, per_segment)
+    speed = np.linalg.norm(velocities, axis=1)
+    heading = velocities[speed > 0] / speed[speed > 0, None]
+    where = (np.arange(len(velocities)) // per_segment)[speed > 0]
+    if len(heading) < 2:
+        return []
+    turned = np.arctan2(
+        np.linalg.norm(np.cross(heading[:-1], heading[1:]), axis=1), np.sum(heading[:-1] * heading[1:], axis=1)
+    )
+    along = (0.5 * (speed[:-1] + speed[1:]) / per_segment)[(speed > 0)[:-1]][: len(turned)]
+    turned = np.append(0.0, np.cumsum(turned))
+    along = np.append(0.0, np.cumsum(along))
+    three_quarters = 1.5 * np.pi
+    ends = np.searchsorted(turned, turned + three_quarters)
+    whole = ends < len(turned)
+    starts = np.flatnonzero(whole)
+    tight = along[ends[whole]] - along[starts] <= three_quarters * 0.5 * base_distance
+    last = int(paths.first_segment[p + 1] - paths.first_segment[p]) - 1
+    return sorted({min(int(where[i]), last) for i in starts[tight]})

@@ -1,0 +1,255 @@
+"""The equations of the joints: how far each is from being met, and along which directions it acts.
+
+A row says: the velocity of a along `linear`, less that of b, plus both spins along `angular`, is zero (or is not
+negative, at a limit). Its impulse acts on both bodies at the same point, so whatever the gaps, momentum and
+angular momentum are conserved to the last bit.
+"""
+
+import math
+
+from impel.kernel import kernel
+from impel.motion.rotations import add, axpy, cross, dot, get3, get4, multiply, norm, rotate, scale, set3, sub, unrotate
+from impel.physics.curve import foot_on_curve
+from impel.physics.joints import (
+    ANGULAR_A,
+    ANGULAR_B,
+    BALL,
+    HINGE,
+    IN_SPHERE,
+    LINEAR,
+    LIVE,
+    ON_CURVE,
+    ON_SEGMENT,
+    TURNING_A,
+    WELD,
+)
+from impel.physics.surface import distance_to_surface
+
+INVERSE = 7  # column of `place` where the inverse inertia begins
+
+
+@kernel(inline=True)
+def _three(v):
+    return v[0], v[1], v[2]
+
+
+@kernel(inline=True)
+def _four(v):
+    return v[0], v[1], v[2], v[3]
+
+
+@kernel(inline=True)
+def vector_of(rows, r, column):
+    return rows[r, column], rows[r, column + 1], rows[r, column + 2]
+
+
+@kernel(inline=True)
+def _axes(q):
+    """The columns of the rotation matrix."""
+    w, x, y, z = q
+    return (
+        (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + w * z), 2.0 * (x * z - w * y)),
+        (2.0 * (x * y - w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z + w * x)),
+        (2.0 * (x * z + w * y), 2.0 * (y * z - w * x), 1.0 - 2.0 * (x * x + y * y)),
+    )
+
+
+@kernel(inner=True)
+def _set_row(rows, r, force, couple_a, couple_b):
+    row = rows[r]
+    row[LINEAR], row[LINEAR + 1], row[LINEAR + 2] = force
+    row[ANGULAR_A], row[ANGULAR_A + 1], row[ANGULAR_A + 2] = couple_a
+    row[ANGULAR_B], row[ANGULAR_B + 1], row[ANGULAR_B + 2] = couple_b
+
+
+@kernel(inline=True)
+def _set_force(rows, r, force, arm_a, arm_b):
+    _set_row(rows, r, force, cross(arm_a, force), cross(force, arm_b))
+
+
+@kernel(inline=True)
+def _set_couple(rows, r, couple):
+    _set_row(rows, r, (0.0, 0.0, 0.0), couple, scale(couple, -1.0))
+
+
+@kernel(inner=True)
+def look(bodies, joints, begin, end, aim):
+    """Write how far each row of the joints begin to end is from being met to `change`.
+
+    Also updates the coordinates, and, to `aim`, the directions in which the rows act at the present places.
+    Rows of limits that are not met count as met.
+    """
+    g, rows = joints.change, joints.rows
+    for k in range(begin, end):
+        joint = joints.each[k]
+        kind, r, limit = joint.kind, joint.row, joint.limit
+        q_a, q_b = get4(bodies.orientation, joint.a), get4(bodies.orientation, joint.b)
+        arm_a = rotate(q_a, _three(joint.at_a))
+        arm_b = sub(add(get3(bodies.position, joint.a), arm_a), get3(bodies.position, joint.b))
+        gap = sub(arm_b, rotate(q_b, _three(joint.at_b)))
+        coordinate = joints.coordinate[joint.index]
+        active = joints.active[joint.index]
+        if kind <= WELD:
+            g[r], g[r + 1], g[r + 2] = gap
+            if aim:
+                _set_force(rows, r, (1.0, 0.0, 0.0), arm_a, arm_b)
+                _set_force(rows, r + 1, (0.0, 1.0, 0.0), arm_a, arm_b)
+                _set_force(rows, r + 2, (0.0, 0.0, 1.0), arm_a, arm_b)
+            if kind != BALL:
+                x_a, y_a, z_a = _axes(multiply(q_a, _four(joint.frame_a)))
+                x_b, y_b, z_b = _axes(multiply(q_b, _four(joint.frame_b)))
+                if kind == HINGE:
+                    g[r + 3], g[r + 4] = dot(z_a, x_b), dot(z_a, y_b)
+                    if aim:
+                        _set_couple(rows, r + 3, cross(z_a, x_b))
+                        _set_couple(rows, r + 4, cross(z_a, y_b))
+                        if limit >= 0:
+                            _set_couple(rows, limit, scale(z_a, -1.0))
+                    # Without jumps: the turn nearest to the last angle.
+                    angle = math.atan2(dot(x_b, y_a), dot(x_b, x_a))
+                    turn = 2.0 * math.pi
+                    coordinate = angle + turn * math.floor((coordinate - angle) / turn + 0.5)
+                else:
+                    g[r + 3], g[r + 4], g[r + 5] = dot(x_a, y_b), dot(y_a, z_b), dot(z_a, x_b)
+                    if aim:
+                        _set_couple(rows, r + 3, cross(x_a, y_b))
+                        _set_couple(rows, r + 4, cross(y_a, z_b))
+                        _set_couple(rows, r + 5, cross(z_a, x_b))
+        else:
+            direction = (1.0, 0.0, 0.0)
+            if kind == ON_SEGMENT:
+                x_b, y_b, direction = _axes(multiply(q_b, _four(joint.frame_b)))
+                g[r], g[r + 1] = dot(gap, x_b), dot(gap, y_b)
+                coordinate = dot(gap, direction)
+                if aim:
+                    _set_force(rows, r, x_b, arm_a, arm_b)
+                    _set_force(rows, r + 1, y_b, arm_a, arm_b)
+            elif kind == ON_CURVE:
+                local = unrotate(q_b, arm_b)
+                coordinate, at, tangent = foot_on_curve(
+                    joints.curves, joint.knot, joint.last_knot, joint.closed, local, coordinate
+                )
+                away = sub(local, at)
+                normal = get3(joints.normal, joint.index)
+                if aim:
+                    normal = axpy(-dot(normal, tangent), tangent, normal)
+                    normal = scale(normal, 1.0 / norm(normal))
+                    set3(joints.normal, joint.index, normal)
+                    _set_force(rows, r, rotate(q_b, normal), arm_a, arm_b)
+                    _set_force(rows, r + 1, rotate(q_b, cross(tangent, normal)), arm_a, arm_b)
+                g[r], g[r + 1] = dot(away, normal), dot(away, cross(tangent, normal))
+                direction = rotate(q_b, tangent)
+                if active != 0.0:  # measured along the tangent: the parameter is a length only beyond the ends
+                    tip = vector_of(joints.curves, joint.knot if active < 0.0 else joint.last_knot, 1)
+                    bound = joint.lower if active < 0.0 else joint.upper
+                    coordinate = bound + dot(sub(local, tip), tangent)
+            elif kind == IN_SPHERE:
+                coordinate = norm(gap)
+                if coordinate > 0.0:
+                    direction = scale(gap, 1.0 / coordinate)
+            else:
+                q = multiply(q_b, _four(joint.frame_b))
+                g[r], normal = distance_to_surface(joint.surface, joint.size, unrotate(q, gap))
+                if aim:
+                    _set_force(rows, r, rotate(q, normal), arm_a, arm_b)
+            if aim and limit >= 0:
+                _set_force(rows, limit, direction, arm_a, arm_b)
+        joints.coordinate[joint.index] = coordinate
+        if limit >= 0:
+            g[limit] = 0.0
+            if active != 0.0:
+                g[limit] = coordinate - (joint.lower if active < 0.0 else joint.upper)
+
+
+@kernel(inline=True)
+def worst_row(joints, begin, end, redundant):
+    """The largest of the residuals that `look` has written, those of redundant rows weighted; infinite for a NaN."""
+    worst = 0.0
+    for r in range(begin, end):
+        residual = abs(joints.change[r])
+        if joints.factor[joints.envelope[r, 1] + r] == 0.0:
+            residual *= redundant
+        if not residual <= worst:
+            worst = residual
+            if not worst < math.inf:
+                return math.inf
+    return worst
+
+
+@kernel(inner=True)
+def lean(bodies, joints, island):
+    """How the rows that `look` has aimed act on the spins; leaves the inverse inertias in `place`."""
+    place, rows = joints.place, joints.rows
+    for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
+        i = joints.members[k]
+        x, y, z = _axes(get4(bodies.orientation, i))
+        u, v, w = get3(bodies.inverse_inertia, i)
+        c = INVERSE
+        for m in range(3):
+            for n in range(m, 3):
+                place[i, c] = u * x[m] * x[n] + v * y[m] * y[n] + w * z[m] * z[n]
+                c += 1
+    for k in range(joints.island[island, 0], joints.island[island + 1, 0]):
+        joint = joints.each[k]
+        for side in range(2):
+            i = joint.a if side == 0 else joint.b
+            if bodies.inverse_mass[i] > 0.0:
+                for r in range(joint.row, joint.row_end):
+                    t = turned(place, i, vector_of(rows, r, ANGULAR_A + 3 * side))
+                    c = TURNING_A + 3 * side
+                    rows[r, c], rows[r, c + 1], rows[r, c + 2] = t
+
+
+@kernel(inner=True)
+def weigh(bodies, joints, island):
+    """The matrix of an island: rows·inverse mass·rows, and ones for limits that are not met."""
+    rows, data, envelope = joints.rows, joints.factor, joints.envelope
+    for r in range(joints.island[island, 1], joints.island[island + 1, 1]):
+        for c in range(envelope[r, 0], r + 1):
+            data[envelope[r, 1] + c] = 0.0
+        data[envelope[r, 1] + r] = 1.0 - rows[r, LIVE]
+    for p in range(joints.island[island, 3], joints.island[island + 1, 3]):
+        late, early = joints.each[joints.pairs[p, 0]], joints.each[joints.pairs[p, 1]]
+        s, t = 3 * joints.pairs[p, 2], 3 * joints.pairs[p, 3]
+        m = bodies.inverse_mass[joints.pairs[p, 4]]
+        if s != t:
+            m = -m
+        for r in range(late.row, late.row_end):
+            if rows[r, LIVE] != 0.0:
+                force, couple = scale(vector_of(rows, r, LINEAR), m), vector_of(rows, r, ANGULAR_A + s)
+                for c in range(early.row, min(early.row_end, r + 1)):
+                    if rows[c, LIVE] != 0.0:
+                        data[envelope[r, 1] + c] += dot(force, vector_of(rows, c, LINEAR)) + dot(
+                            couple, vector_of(rows, c, TURNING_A + t)
+                        )
+
+
+@kernel(inline=True)
+def turned(place, i, m):
+    """The spin that goes with an angular momentum, by the inverse inertia that `weigh` left in `place`."""
+    p = place[i]
+    return (
+        p[INVERSE] * m[0] + p[INVERSE + 1] * m[1] + p[INVERSE + 2] * m[2],
+        p[INVERSE + 1] * m[0] + p[INVERSE + 3] * m[1] + p[INVERSE + 4] * m[2],
+        p[INVERSE + 2] * m[0] + p[INVERSE + 4] * m[1] + p[INVERSE + 5] * m[2],
+    )
+
+
+@kernel(inner=True)
+def strike(bodies, joints, begin, end, impulse):
+    """Let the rows of the joints begin to end act with these impulses on velocity and angular momentum."""
+    for k in range(begin, end):
+        joint = joints.each[k]
+        force, couple_a, couple_b = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        for r in range(joint.row, joint.row_end):
+            force = axpy(impulse[r], vector_of(joints.rows, r, LINEAR), force)
+            couple_a = axpy(impulse[r], vector_of(joints.rows, r, ANGULAR_A), couple_a)
+            couple_b = axpy(impulse[r], vector_of(joints.rows, r, ANGULAR_B), couple_b)
+        if bodies.inverse_mass[joint.a] > 0.0:
+            v = axpy(bodies.inverse_mass[joint.a], force, get3(bodies.velocity, joint.a))
+            set3(bodies.velocity, joint.a, v)
+            set3(bodies.momentum, joint.a, add(couple_a, get3(bodies.momentum, joint.a)))
+        if bodies.inverse_mass[joint.b] > 0.0:
+            v = axpy(-bodies.inverse_mass[joint.b], force, get3(bodies.velocity, joint.b))
+            set3(bodies.velocity, joint.b, v)
+            set3(bodies.momentum, joint.b, add(couple_b, get3(bodies.momentum, joint.b)))

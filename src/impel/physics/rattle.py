@@ -1,0 +1,158 @@
+"""RATTLE: jointed bodies move so that the joints hold at the end of every step, and their velocities agree with them.
+
+The impulses of a step act along the directions of the joints at its begin, which makes the method symplectic:
+energy does not drift. They are found by Newton's method with one direct solve of each island an iteration. The matrix
+is that of the velocity projection at the end of the last step, kept in the state together with the directions:
+nothing is computed twice, and key-framed bodies, which are moved before the joints, act from where they were.
+"""
+
+import math
+
+from impel.kernel import kernel
+from impel.motion.rotations import axpy, dot, get3, get4, set3, set4, sub
+from impel.physics.bodies import drift_one, spin_of, turn_freely
+from impel.physics.joint_rows import lean, look, strike, turned, vector_of, weigh, worst_row
+from impel.physics.joints import ANGULAR_A, ANGULAR_B, BEFORE, FORCE, LINEAR, LIVE
+from impel.physics.skyline import factor, solve
+
+TOLERANCE = 1e-10  # m or rad: where the iterations stop
+ACCEPTABLE = 1e-8  # m or rad: what is still good when they get no further (over-determined loops, rounding)
+ITERATIONS = 8  # at 1 ms one or two are usual; a step that needs more is too long
+ROUNDS = 4  # changes of the set of limits that are met, within one step
+TOLERABLE = 1e-6  # m or rad, in rows that are redundant: a loop that was written with rounded numbers
+DIVERGED = 3  # verdict
+
+
+@kernel(inner=True)
+def hold_positions(bodies, joints, dt):
+    """Move all bodies by a step so that the joints hold. Velocities hold the first half-kick before, and stay at
+    half time after; key-framed bodies are already in place. Returns the verdict."""
+    impulse, change, rows = joints.impulse, joints.change, joints.rows
+    for k in range(len(joints.loose)):
+        drift_one(bodies, joints.loose[k], dt)
+    for island in range(len(joints.island) - 1):
+        begin, end = joints.island[island, 0], joints.island[island + 1, 0]
+        row, row_end = joints.island[island, 1], joints.island[island + 1, 1]
+        keep_places(bodies, joints, island)
+        for r in range(row, row_end):
+            # Forces change little from step to step: start with the line through the last two.
+            change[r] = dt * (2.0 * rows[r, FORCE] - rows[r, BEFORE]) * rows[r, LIVE]
+            impulse[r] = change[r]
+        iteration, rounds = 0, 0
+        last_error = math.inf
+        while True:
+            strike(bodies, joints, begin, end, change)
+            for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
+                i = joints.members[k]
+                p = joints.place[i]
+                set3(bodies.position, i, axpy(dt, get3(bodies.velocity, i), (p[0], p[1], p[2])))
+                momentum = get3(bodies.momentum, i)
+                q = turn_freely(
+                    (p[3], p[4], p[5], p[6]), momentum, bodies.inverse_inertia[i], bodies.top[i], dt
+                )
+                set4(bodies.orientation, i, q)
+            look(bodies, joints, begin, end, begin > end)  # no: but a literal would compile it twice
+            error = worst_row(joints, row, row_end, TOLERANCE / TOLERABLE)
+            done = error <= TOLERANCE
+            # The set of limits is settled before the iterations and checked after them, frozen in between.
+            if (done or iteration == 0) and rounds < ROUNDS:
+                changed = meet_limits(joints, begin, end)
+                if done and rounds < ROUNDS - 1:
+                    changed |= leave_limits(joints, begin, end, impulse, dt)
+                if changed:
+                    done = False
+                    iteration = 0
+                    rounds += 1
+                    last_error = math.inf
+                    weigh(bodies, joints, island)
+                    factor(joints.factor, joints.envelope, row, row_end, 0.0)
+            if done:
+                break
+            if iteration == ITERATIONS or not error < 100.0 * last_error:
+                if error <= ACCEPTABLE:
+                    break
+                return DIVERGED
+            iteration += 1
+            last_error = error
+            solve(joints.factor, joints.envelope, row, row_end, change)
+            for r in range(row, row_end):
+                change[r] *= -1.0 / dt
+                impulse[r] += change[r]
+        for r in range(row, row_end):
+            force = impulse[r] / dt
+            rows[r, BEFORE] = rows[r, FORCE] if rounds == 0 else force  # a blow says nothing about the next step
+            rows[r, FORCE] = force
+        for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
+            i = joints.members[k]
+            set3(bodies.spin, i, spin_of(bodies, i, get3(bodies.momentum, i)))
+    return 0
+
+
+@kernel(inner=True)
+def keep_places(bodies, joints, island):
+    for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
+        i = joints.members[k]
+        p = joints.place[i]
+        p[0], p[1], p[2] = get3(bodies.position, i)
+        p[3], p[4], p[5], p[6] = get4(bodies.orientation, i)
+
+
+@kernel(inner=True)
+def meet_limits(joints, begin, end):
+    """Take in the limits that are overstepped; is there a new one?"""
+    changed = False
+    for k in range(begin, end):
+        joint = joints.each[k]
+        j, r = joint.index, joint.limit
+        if r >= 0 and joints.active[j] == 0.0:
+            below, above = joint.lower - joints.coordinate[j], joints.coordinate[j] - joint.upper
+            if max(below, above) > TOLERANCE:
+                joints.active[j] = -1.0 if below > above else 1.0
+                joints.rows[r, LIVE] = 1.0
+                joints.change[r] = -below if below > above else above
+                changed = True
+    return changed
+
+
+@kernel(inner=True)
+def leave_limits(joints, begin, end, impulse, dt):
+    """Let go of the limits that would have to pull; is there one?"""
+    changed = False
+    for k in range(begin, end):
+        joint = joints.each[k]
+        j, r = joint.index, joint.limit
+        if r >= 0 and joints.active[j] * impulse[r] > 0.0:
+            joints.active[j] = 0.0
+            joints.rows[r, LIVE] = 0.0
+            joints.change[r] = dt * impulse[r]  # which takes back what it did
+            changed = True
+    return changed
+
+
+@kernel(inner=True)
+def hold_velocities(bodies, joints):
+    """Take from the velocities what the joints forbid at the present places; limits only stop what runs into them."""
+    change, rows = joints.change, joints.rows
+    for island in range(len(joints.island) - 1):
+        begin, end = joints.island[island, 0], joints.island[island + 1, 0]
+        row, row_end = joints.island[island, 1], joints.island[island + 1, 1]
+        look(bodies, joints, begin, end, begin < end)
+        lean(bodies, joints, island)
+        for _ in range(ROUNDS):
+            weigh(bodies, joints, island)
+            factor(joints.factor, joints.envelope, row, row_end, 0.0)
+            for k in range(begin, end):
+                joint = joints.each[k]
+                v = sub(get3(bodies.velocity, joint.a), get3(bodies.velocity, joint.b))
+                spin_a, spin_b = get3(bodies.spin, joint.a), get3(bodies.spin, joint.b)
+                for r in range(joint.row, joint.row_end):
+                    rate = dot(v, vector_of(rows, r, LINEAR))
+                    rate += dot(spin_a, vector_of(rows, r, ANGULAR_A)) + dot(spin_b, vector_of(rows, r, ANGULAR_B))
+                    change[r] = -rate * rows[r, LIVE]
+            solve(joints.factor, joints.envelope, row, row_end, change)
+            if not leave_limits(joints, begin, end, change, 0.0):
+                break
+        strike(bodies, joints, begin, end, change)
+        for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
+            i = joints.members[k]
+            set3(bodies.spin, i, turned(joints.place, i, get3(bodies.momentum, i)))

@@ -1,0 +1,96 @@
+"""Everything that one compiled call needs, and the one buffer that a rollback restores."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impel.control.actuators import Actuators
+from impel.kernel import replace, struct
+from impel.physics.bodies import Bodies
+from impel.physics.contact import Contacts
+from impel.physics.follow import Followers
+from impel.physics.joints import Joints
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@struct
+class Stage:
+    """A compiled scene. What a scene does not use is None, and is then not even compiled."""
+
+    bodies: Bodies
+    followers: Followers | None
+    joints: Joints | None
+    contacts: Contacts | None
+    actuators: Actuators | None
+    hand: "Hand | None"
+    gravity: tuple[float, float, float]
+    drag: float
+
+
+@struct
+class Hand:
+    """Forces and torques by the user's own controller, held until it gives others."""
+
+    push: Floats  # (N, 3)
+    twist: Floats  # (N, 3)
+
+
+@struct
+class Clock:
+    """Where in the frame the simulation is, and how it got there. One number each, kept in arrays to be changed."""
+
+    frame_start: Floats  # s
+    dt_last: Floats  # s; 0 before the first step
+    tick: Integers  # of the frame, see step.play
+    level: Integers  # how often the coarsest step is halved now
+    good: Integers  # steps since the last change of level
+    rejected: Integers  # tries of the present step that were taken back
+    reason: Integers  # the last verdict against one of them
+
+
+@struct
+class Pace:
+    """How a frame is divided."""
+
+    frame_seconds: float
+    steps: int  # coarsest steps in a frame
+    deepest: int  # how often they may be halved; 0 for a fixed step
+
+
+def make_clock() -> Clock:
+    return Clock(np.zeros(1), np.zeros(1), *(np.zeros(1, np.int64) for _ in range(5)))
+
+
+class Memory(NamedTuple):
+    """A stage whose changing arrays are views of one buffer, and its state before the present step."""
+
+    now: Stage
+    before: Stage
+    values: Floats
+    saved: Floats
+
+
+def remember(stage: Stage) -> Memory:
+    """Move all that a step may change into one buffer, so that a snapshot or a rollback is one copy."""
+    size = sum(getattr(group, name).size for group in stage for name in getattr(group, "STATE", ()))
+    values, saved = np.zeros(size), np.zeros(size)
+    now = _with_views(stage, values)
+    return Memory(now, _with_views(now, saved), values, saved)
+
+
+def _with_views(stage: Stage, buffer: Floats) -> Stage:
+    start = 0
+    groups: list[Any] = []
+    for group in stage:
+        views = {}
+        for name in getattr(group, "STATE", ()):
+            array = getattr(group, name)
+            view = buffer[start : start + array.size].reshape(array.shape)
+            view[...] = array
+            views[name] = view
+            start += array.size
+        groups.append(replace(group, **views) if views else group)
+    return Stage(*groups)

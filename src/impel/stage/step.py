@@ -1,0 +1,118 @@
+"""The animation algorithm (paper 003, figure 6): control, simulate, and go back with half the step if it went badly."""
+
+import math
+
+from impel.control.actuators import steer
+from impel.kernel import kernel
+from impel.physics.bodies import drift, kick
+from impel.physics.contact import contact_forces, find_pairs
+from impel.physics.follow import place_followers
+from impel.physics.rattle import hold_positions, hold_velocities
+from impel.stage.events import notice
+
+GOOD, BROKEN = 0, 5  # verdicts on a step; 1 to 4 come from contact and joints
+
+# Why `play` came back to Python.
+FRAME_DONE, STEP_DONE, NEEDS_PAIRS, NEEDS_EVENTS, FAILED = 0, 1, 2, 3, 4
+
+GROW_AFTER = 8  # good steps before the step may double
+
+
+@kernel
+def step(time, dt, dt_last, bodies, followers, joints, contacts, actuators, hand, gravity, drag):
+    """One attempt to go from `time` to `time + dt`, box by box as in the figure. Returns the verdict."""
+    # 1. Control module: new targets, actuator forces, corrections by the observed motion (boxes 1.1 to 1.3)
+    if actuators is not None:
+        steer(bodies, actuators, gravity, dt_last)
+    if hand is not None:
+        lend_a_hand(bodies, hand)
+
+    # 2.1 Positions at t + dt from positions and forces at t
+    if followers is not None:
+        place_followers(bodies, followers, time, dt)
+    kick(bodies, gravity, drag, 0.5 * dt)
+
+    # 2.2 Maintain the joints
+    verdict = GOOD
+    if joints is not None:
+        verdict = hold_positions(bodies, joints, dt)
+    else:
+        drift(bodies, dt)
+
+    # 2.3 Detect collisions and compute the response at t + dt
+    if contacts is not None:
+        verdict = max(verdict, contact_forces(bodies, contacts, dt))
+    kick(bodies, gravity, drag, 0.5 * dt)
+    if joints is not None:
+        hold_velocities(bodies, joints)
+    return verdict if all_finite(bodies) else BROKEN
+
+
+@kernel
+def lend_a_hand(bodies, hand):
+    """Add what the user's own controller gives."""
+    for i in range(len(bodies.mass)):
+        for k in range(3):
+            bodies.push[i, k] += hand.push[i, k]
+            bodies.twist[i, k] += hand.twist[i, k]
+
+
+@kernel
+def all_pairs_listed(bodies, contacts, dt):
+    return contacts is None or find_pairs(bodies, contacts, dt) == 0
+
+
+@kernel
+def all_finite(bodies):
+    total = 0.0
+    for i in range(len(bodies.mass)):
+        for k in range(3):
+            total += bodies.position[i, k] + bodies.velocity[i, k] + bodies.spin[i, k] + bodies.orientation[i, k]
+    return math.isfinite(total)
+
+
+@kernel
+def play(now, before, values, saved, events, clock, pace, one_step):
+    """Go on to the end of the frame; Python is asked only once a frame (or once a step, with `one_step`).
+
+    A frame is `pace.steps` coarsest steps, each of which can be halved `pace.deepest` times: every step is
+    a whole number of ticks, so that frames land exactly.
+    """
+    frame_ticks = pace.steps << pace.deepest
+    while clock.tick[0] < frame_ticks:
+        ticks = 1 << (pace.deepest - clock.level[0])
+        dt = pace.frame_seconds * ticks / frame_ticks
+        time = clock.frame_start[0] + pace.frame_seconds * clock.tick[0] / frame_ticks
+        if events.count[0] + events.most_per_step > len(events.time):
+            return NEEDS_EVENTS
+        if not all_pairs_listed(now.bodies, now.contacts, dt):
+            return NEEDS_PAIRS
+
+        saved[:] = values
+        verdict = step(
+            time, dt, clock.dt_last[0], now.bodies, now.followers, now.joints, now.contacts, now.actuators, now.hand,
+            now.gravity, now.drag,
+        )  # fmt: skip
+
+        if verdict != GOOD and ticks > 1:
+            values[:] = saved
+            clock.level[0] += 1
+            clock.good[0] = 0
+            clock.rejected[0] += 1
+            clock.reason[0] = verdict
+            continue
+        if verdict == BROKEN:
+            values[:] = saved
+            return FAILED
+
+        notice(now, before, events, clock, time + dt, dt, verdict)
+        clock.dt_last[0] = dt
+        clock.tick[0] += ticks
+        clock.good[0] += 1
+        # Double the step after some good ones, where the coarser grid of steps has a line.
+        if clock.good[0] >= GROW_AFTER and clock.level[0] > 0 and clock.tick[0] % (2 * ticks) == 0:
+            clock.level[0] -= 1
+            clock.good[0] = 0
+        if one_step and clock.tick[0] < frame_ticks:
+            return STEP_DONE
+    return FRAME_DONE
