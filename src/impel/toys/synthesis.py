@@ -82,6 +82,16 @@ def refine(
     )
 
 
+def compare_strategies(
+    objective: Objective, variants: Mapping[str, Mapping[str, Any]], *, seeds: int = 8, budget: int = 1500
+) -> dict[str, list[float]]:
+    """Best value of every variant for every seed (002, figures 6 and 7); a variant is options of `find_gait`."""
+    return {
+        name: [find_gait(objective, seed=s, budget=budget, **options).outcome.best_value for s in range(seeds)]
+        for name, options in variants.items()
+    }
+
+
 def settings_of(objective: Objective, **how: Any) -> dict[str, Any]:
     """What makes two searches the same, as plain data for the study file."""
     start = how.pop("start", None)
