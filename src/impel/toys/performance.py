@@ -50,7 +50,14 @@ def record(figure: Figure, result: Results, *, fps: float = 60.0) -> Take:
         position.append(np.stack([place[:, 0], np.zeros(len(time)), place[:, 1]], axis=1))
         orientation.append(np.stack([np.cos(half), np.zeros(len(time)), np.sin(half), np.zeros(len(time))], axis=1))
 
-    for k, (a, b) in enumerate(_ground_pieces(figure, frames[:, 0])):
+    level = figure.ground.profile is None and figure.ground.slope == 0
+    if level:
+        names.append("ground")
+        shapes.append({"plane": {}})
+        colors.append("#d8d8d8")
+        position.append(np.zeros((len(time), 3)))
+        orientation.append(np.tile([1.0, 0.0, 0.0, 0.0], (len(time), 1)))
+    for k, (a, b) in enumerate([] if level else _ground_pieces(figure, frames[:, 0])):
         length = float(np.hypot(b[0] - a[0], b[1] - a[1]))
         half = -np.arctan2(b[1] - a[1], b[0] - a[0]) / 2
         up = np.array([-(b[1] - a[1]), b[0] - a[0]]) / length
