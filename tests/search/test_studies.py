@@ -153,7 +153,7 @@ def test_broken_studies_are_refused_in_one_line_and_left_alone(breaking, tmp_pat
 
 def test_other_settings_are_refused(tmp_path):
     run(tmp_path / "s", budget=30)
-    with pytest.raises(Problem, match="strategy is \"cma\" there and \"genetic\" here"):
+    with pytest.raises(Problem, match='strategy is "cma" there and "genetic" here'):
         run(tmp_path / "s", name="genetic")
 
 

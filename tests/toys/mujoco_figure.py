@@ -47,11 +47,15 @@ def model_of(figure, *, step, integrator="RK4", native=False):
     if native:
         floor = f'<geom type="plane" size="0 0 1" contype="0" conaffinity="1" friction="{figure.ground.friction} 0 0"/>'
         flags = '<flag island="disable" midphase="disable" sensor="disable"/>'
-        servos = "<actuator>" + "".join(
-            f'<position joint="j{i}" kp="{figure.joints[names[m.joint[i]]].stiffness}"/>'
-            for i in range(1, len(m.links))
-            if figure.joints[names[m.joint[i]]].active
-        ) + "</actuator>"
+        servos = (
+            "<actuator>"
+            + "".join(
+                f'<position joint="j{i}" kp="{figure.joints[names[m.joint[i]]].stiffness}"/>'
+                for i in range(1, len(m.links))
+                if figure.joints[names[m.joint[i]]].active
+            )
+            + "</actuator>"
+        )
     xml = f"""<mujoco><compiler angle="radian" boundmass="0" balanceinertia="false"/>
       <option timestep="{step}" integrator="{integrator}" gravity="0 0 -9.81" jacobian="dense">{flags}</option>
       <worldbody>{floor}{body(0)}</worldbody>{servos}</mujoco>"""

@@ -17,10 +17,10 @@ from impel.files import Problem
 from impel.motion.rotations import matrix_from_quaternion
 from impel.takes import EVENT_KINDS
 from impel.toys.figure import load_figure
-from impel.toys.measures import compare_interpolations, footfalls, joint_table, phase, series, sweep_gain
+from impel.toys.measures import compare_interpolations, footfalls, joint_table, phase, series, sweep_gain, tracking
 from impel.toys.mechanism import ground_at, mechanism_of
 from impel.toys.performance import record, take_of
-from impel.toys.periods import bifurcate
+from impel.toys.periods import bifurcate, period_name
 from impel.toys.toy import read_toy, run_toy, toy_of
 from impel.toys.trials import contact_points, gains_of, run_trials
 
@@ -154,17 +154,19 @@ def test_charts_and_tables_are_written(tmp_path):
     curve = phase(NOTES, LUXO, settle=2.0, cycles=2, step=1e-3)
     diagram = bifurcate(NOTES, LUXO, "times.2", np.linspace(0.1, 0.14, 5), cycles=40, keep=30, step=1e-3)
     sweep = sweep_gain(NOTES, LUXO, "damping", [0.02, 0.0251], joints=["elbow"], seconds=1.0)
+    heights = series(LUXO, diagram.rows, diagram.states, "height")
+    kinds = [period_name(period) for period in diagram.periods]
     for suffix in ("png", "csv"):
-        write_phase(tmp_path / f"phase.{suffix}", curve)
-        write_bifurcation(tmp_path / f"bifurcation.{suffix}", LUXO, diagram)
-        write_footfalls(tmp_path / f"footfalls.{suffix}", LUXO, result)
-        write_tracking(tmp_path / f"tracking.{suffix}", LUXO, result, "elbow")
-        write_joints(tmp_path / f"joints.{suffix}", LUXO, result)
-        write_sweep(tmp_path / f"sweep.{suffix}", sweep)
+        write_phase(tmp_path / f"phase.{suffix}", curve.curve, curve.marks, labels=("tilt (°)", "height (m)"))
+        write_bifurcation(tmp_path / f"bifurcation.{suffix}", diagram.values, heights, kinds, labels=("times.2", "z"))
+        write_footfalls(tmp_path / f"footfalls.{suffix}", footfalls(LUXO, result))
+        write_tracking(tmp_path / f"tracking.{suffix}", *tracking(LUXO, result, "elbow"), joint="elbow")
+        write_joints(tmp_path / f"joints.{suffix}", joint_table(LUXO, result))
+        write_sweep(tmp_path / f"sweep.{suffix}", sweep.values, sweep.columns(), sweep.fallen, label="damping")
     assert len(list(tmp_path.iterdir())) == 12
     assert all(path.stat().st_size > 5000 for path in tmp_path.glob("*.png"))
     rows = (tmp_path / "bifurcation.csv").read_text().splitlines()
     assert len(rows) == 1 + 5 * 30
     assert sum(row["share of work"] for row in joint_table(LUXO, result)) == pytest.approx(1.0)
     with pytest.raises(Problem, match="expected a picture"):
-        write_phase(tmp_path / "phase.docx", curve)
+        write_phase(tmp_path / "phase.docx", curve.curve, curve.marks, labels=("a", "b"))

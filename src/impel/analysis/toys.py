@@ -1,26 +1,16 @@
 """Pictures and tables of what `toys/` computed. matplotlib is loaded only when something is drawn."""
 
 import csv
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from impel.files import Problem, writing
-from impel.toys.figure import Figure
-from impel.toys.measures import Phase, Sweep, footfalls, joint_table, series
-from impel.toys.periods import Bifurcation, period_name
-from impel.toys.trials import Results
 
-UNITS = {"x": "m", "height": "m", "tilt": "°", "angle": "°", "target": "°", "torque": "N·m", "force": "N", "time": "s"}
-
-
-def unit_of(quantity: str) -> str:
-    kind, _, rest = quantity.partition(" ")
-    if kind != "speed":
-        return UNITS[kind]
-    return {"x": "m/s", "height": "m/s", "tilt": "°/s"}.get(rest, "°/s")
+Floats = NDArray[np.float64]
 
 
 def write_picture(path: str | Path, draw: Callable[[Any], None], *, size: tuple[float, float] = (8.0, 5.0)) -> None:
@@ -51,51 +41,47 @@ def write(path: str | Path, draw: Callable[[Any], None], names: Sequence[str], r
         write_picture(path, draw)
 
 
-def write_phase(path: str | Path, phase: Phase) -> None:
-    """The curve of a settled motion; dots where each cycle starts."""
+def write_phase(path: str | Path, curve: Floats, marks: Floats, *, labels: tuple[str, str], title: str = "") -> None:
+    """A settled motion as a curve (F, 2); dots where each cycle starts (C, 2)."""
 
     def draw(axes: Any) -> None:
-        axes.plot(*phase.curve.T, lw=0.9, color="#33658a")
-        axes.plot(*phase.marks.T, "o", ms=4, color="#f26419", label="start of a cycle")
-        axes.set_xlabel(f"{phase.x} ({unit_of(phase.x)})")
-        axes.set_ylabel(f"{phase.y} ({unit_of(phase.y)})")
-        axes.set_title(period_name(phase.period))
+        axes.plot(*curve.T, lw=0.9, color="#33658a")
+        axes.plot(*marks.T, "o", ms=4, color="#f26419", label="start of a cycle")
+        axes.set_xlabel(labels[0])
+        axes.set_ylabel(labels[1])
+        axes.set_title(title)
         axes.legend(loc="best", frameon=False)
 
-    write(path, draw, [phase.x, phase.y], phase.curve.tolist())
+    write(path, draw, labels, curve.tolist())
 
 
-def write_bifurcation(path: str | Path, figure: Figure, diagram: Bifurcation, *, quantity: str = "height") -> None:
-    """One dot for every cycle at every value; coloured by period."""
-    values = series(figure, diagram.rows, diagram.states, quantity)
+_COLORS = {"fallen": "#bbbbbb", "chaos": "#222222", "period 1": "#2a9d8f", "period 2": "#e76f51", "period 3": "#8338ec"}
+_COLORS |= {"period 4": "#f4a261", "period 6": "#c77dff", "period 8": "#e9c46a"}
+
+
+def write_bifurcation(
+    path: str | Path, values: Floats, states: Floats, kinds: Sequence[str], *, labels: tuple[str, str]
+) -> None:
+    """One dot for every cycle (V, C) at every value (V,), coloured by the kind of motion ("period 2", "chaos", ...)."""
 
     def draw(axes: Any) -> None:
-        for period in sorted(set(diagram.periods.tolist())):
-            chosen = diagram.periods == period
-            x = np.repeat(diagram.values[chosen], values.shape[1])
-            name = period_name(period)
-            axes.plot(x, values[chosen].ravel(), ",", color=_COLORS.get(period, "#444444"), label=name)
-        axes.set_xlabel(diagram.parameter)
-        axes.set_ylabel(f"{quantity} at the start of a cycle ({unit_of(quantity)})")
-        legend = axes.legend(loc="best", frameon=False, markerscale=12)
-        for handle in legend.legend_handles:
+        for kind in sorted(set(kinds)):
+            chosen = np.array([k == kind for k in kinds])
+            x = np.repeat(values[chosen], states.shape[1])
+            axes.plot(x, states[chosen].ravel(), ",", color=_COLORS.get(kind, "#555555"), label=kind)
+        axes.set_xlabel(labels[0])
+        axes.set_ylabel(f"{labels[1]} at the start of a cycle")
+        legend = axes.legend(loc="best", frameon=False)
+        for handle in legend.legend_handles:  # single pixels could not be seen in the legend
             handle.set_marker("o")
             handle.set_markersize(4)
 
-    rows = (
-        (value, period_name(period), cycle, state)
-        for value, period, states in zip(diagram.values, diagram.periods, values)
-        for cycle, state in enumerate(states)
-    )
-    write(path, draw, [diagram.parameter, "period", "cycle", quantity], rows)
+    rows = ((v, kind, c, s) for v, kind, cycles in zip(values, kinds, states) for c, s in enumerate(cycles))
+    write(path, draw, [labels[0], "motion", "cycle", labels[1]], rows)
 
 
-_COLORS = {-1: "#bbbbbb", 0: "#222222", 1: "#2a9d8f", 2: "#e76f51", 3: "#8338ec", 4: "#f4a261", 8: "#e9c46a"}
-
-
-def write_footfalls(path: str | Path, figure: Figure, result: Results) -> None:
-    """When each contact point is on the ground."""
-    spans = footfalls(figure, result)
+def write_footfalls(path: str | Path, spans: Mapping[str, Sequence[tuple[float, float]]]) -> None:
+    """When each contact point is on the ground: (from, to) in seconds."""
 
     def draw(axes: Any) -> None:
         for k, name in enumerate(spans):
@@ -108,15 +94,14 @@ def write_footfalls(path: str | Path, figure: Figure, result: Results) -> None:
     write(path, draw, ["contact point", "from", "to"], rows)
 
 
-def write_tracking(path: str | Path, figure: Figure, result: Results, joint: str) -> None:
-    """Wished and actual angle of a joint, and its torque (002, figures 2 and 3)."""
-    states, rows = result.samples[0], result.rows
-    time = states[:, rows.time]
-    wished, angle, torque = (series(figure, rows, states, f"{kind} {joint}") for kind in ("target", "angle", "torque"))
+def write_tracking(
+    path: str | Path, time: Floats, wished: Floats, actual: Floats, torque: Floats, *, joint: str
+) -> None:
+    """Wished and actual angle of a joint in degrees, and its torque (002, figures 2 and 3)."""
 
     def draw(axes: Any) -> None:
         axes.plot(time, wished, color="#999999", lw=1, label="wished")
-        axes.plot(time, angle, color="#33658a", lw=1.3, label="actual")
+        axes.plot(time, actual, color="#33658a", lw=1.3, label="actual")
         axes.set_xlabel("time (s)")
         axes.set_ylabel(f"{joint} (°)")
         axes.legend(loc="upper left", frameon=False)
@@ -124,12 +109,11 @@ def write_tracking(path: str | Path, figure: Figure, result: Results, joint: str
         right.plot(time, torque, color="#f26419", lw=0.8)
         right.set_ylabel("torque (N·m)", color="#f26419")
 
-    write(path, draw, ["time", "wished", "actual", "torque"], np.stack([time, wished, angle, torque], 1).tolist())
+    write(path, draw, ["time", "wished", "actual", "torque"], np.stack([time, wished, actual, torque], 1).tolist())
 
 
-def write_joints(path: str | Path, figure: Figure, result: Results) -> None:
-    """Work and effort by joint."""
-    table = joint_table(figure, result)
+def write_joints(path: str | Path, table: Sequence[Mapping[str, Any]]) -> None:
+    """Work and effort by joint, from rows with joint, kind, work and effort."""
 
     def draw(axes: Any) -> None:
         places = np.arange(len(table))
@@ -141,21 +125,20 @@ def write_joints(path: str | Path, figure: Figure, result: Results) -> None:
     write(path, draw, list(table[0]), [list(row.values()) for row in table])
 
 
-def write_sweep(path: str | Path, sweep: Sweep) -> None:
-    """Distance, effort and the swept joints' share of the work over a gain; falls left out of the picture."""
-    columns = (sweep.distance, sweep.effort.sum(1), sweep.work.sum(1), sweep.share)
+_SWEEP_COLORS = ("#33658a", "#f26419", "#86bbd8", "#2f4858")
+
+
+def write_sweep(
+    path: str | Path, values: Floats, columns: Mapping[str, Floats], fallen: NDArray[np.bool_], *, label: str
+) -> None:
+    """Quantities over one gain, each as a share of its largest; values where it fell are left out of the picture."""
 
     def draw(axes: Any) -> None:
-        stood = ~sweep.fallen
-        for values, name, color in zip(columns, ("distance", "effort", "work", "share of work"), _SWEEP_COLORS):
-            top = np.abs(values[stood]).max(initial=1e-12)
-            axes.plot(sweep.values[stood], values[stood] / top, "-", color=color, label=f"{name} (1 = {top:.3g})")
+        for (name, column), color in zip(columns.items(), _SWEEP_COLORS):
+            top = np.abs(column[~fallen]).max(initial=1e-12)
+            axes.plot(values[~fallen], column[~fallen] / top, "-", color=color, label=f"{name} (1 = {top:.3g})")
         axes.set_xscale("log")
-        axes.set_xlabel(f"{sweep.gain} of {', '.join(sweep.joints)}")
+        axes.set_xlabel(label)
         axes.legend(frameon=False)
 
-    rows = zip(sweep.values, *columns, sweep.fallen)
-    write(path, draw, [sweep.gain, "distance", "effort", "work", "share of work", "fallen"], rows)
-
-
-_SWEEP_COLORS = ("#33658a", "#f26419", "#86bbd8", "#2f4858")
+    write(path, draw, [label, *columns, "fallen"], zip(values, *columns.values(), fallen))

@@ -125,14 +125,15 @@ def phase_file(
     Example:  impel toy phase hop.yaml -o phase.png
     """
     from impel.analysis.toys import write_phase
-    from impel.toys.measures import phase
+    from impel.toys.measures import labelled, phase
     from impel.toys.periods import period_name
     from impel.toys.toy import read_toy
 
     loaded, figure = read_toy(file)
     found = phase(loaded, figure, x=x, y=y, settle=settle)
     for path in output:
-        write_phase(path, found)
+        labels = labelled(x), labelled(y)
+        write_phase(path, found.curve, found.marks, labels=labels, title=period_name(found.period))
         print(f"wrote {path}")
     print(f"{file}: {period_name(found.period)}")
 

@@ -10,9 +10,11 @@ import numpy as np
 
 from impel.files import Problem, check_writable
 from impel.toys.figure import Figure, load_figure
+from impel.toys.measures import footfalls, joint_table, labelled, series, tracking
 from impel.toys.objectives import Objective
 from impel.toys.synthesis import HOLDS_UP, Gait, find_gait, objective_for, palette
 from impel.toys.toy import read_toy, run_toy, write_toy
+from impel.toys.trials import Results
 
 
 def search_and_write(
@@ -121,7 +123,7 @@ def run_and_write(path: Path, outputs: Sequence[Path], *, seconds: float, fps: f
     take = record(figure, result, fps=fps) if any(draw is None for draw in drawing) else None
     for output, draw in zip(outputs, drawing):
         if draw is not None:
-            draw(output, figure, result)
+            draw(output, result)
         else:
             assert take is not None
             with progress(f"Writing {output.name}") as report:
@@ -129,21 +131,22 @@ def run_and_write(path: Path, outputs: Sequence[Path], *, seconds: float, fps: f
         print(f"wrote {output}")
 
 
-def _drawing(output: Path, figure: Figure) -> Callable[..., None] | None:
+def _drawing(output: Path, figure: Figure) -> Callable[[Path, Results], None] | None:
     """What draws an output whose name asks for a chart; None if it is a take. Refuses what neither can write."""
     from impel.analysis.toys import write_footfalls, write_joints, write_tracking
     from impel.render.outputs import check_output
 
-    kind = Path(output.stem).suffix.lstrip(".")
-    charts: dict[str, Callable[..., None]] = {"footfalls": write_footfalls, "joints": write_joints}
-    if kind in charts:
-        return charts[kind]
-    if kind == "tracking":
-        joint = Path(Path(output.stem).stem).suffix.lstrip(".").replace("-", " ")
+    parts = output.stem.split(".")
+    if parts[-1] == "footfalls":
+        return lambda path, result: write_footfalls(path, footfalls(figure, result))
+    if parts[-1] == "joints":
+        return lambda path, result: write_joints(path, joint_table(figure, result))
+    if parts[-1] == "tracking":
+        joint = parts[-2].replace("-", " ") if len(parts) > 1 else ""
         if joint not in figure.joints:
             known = ", ".join(figure.joints)
             raise Problem(f"{output}: {figure.figure} has no joint named {joint!r}; there are {known}")
-        return lambda path, figure, result: write_tracking(path, figure, result, joint)
+        return lambda path, result: write_tracking(path, *tracking(figure, result, joint), joint=joint)
     check_output(output)
     return None
 
@@ -154,7 +157,6 @@ def bifurcate_and_write(
     """Run a toy at many values of one parameter, a part at a time so that the bar moves."""
     from impel.analysis.toys import write_bifurcation
     from impel.cli.simulating import progress
-    from impel.toys.measures import series
     from impel.toys.mechanism import rows_of
     from impel.toys.periods import Bifurcation, bifurcate, period_name
 
@@ -175,8 +177,10 @@ def bifurcate_and_write(
         np.concatenate([part.periods for part in parts]),
         parts[0].rows,
     )
+    drawn = series(figure, diagram.rows, diagram.states, quantity)
+    kinds = [period_name(period) for period in diagram.periods]
     for output in outputs:
-        write_bifurcation(output, figure, diagram, quantity=quantity)
+        write_bifurcation(output, values, drawn, kinds, labels=(parameter, labelled(quantity)))
         print(f"wrote {output}")
     for period, low, high in diagram.windows():
         if low < high:

@@ -49,6 +49,23 @@ def series(figure: Figure, rows: Rows, states: Floats, quantity: str) -> Floats:
     return np.degrees(values) if "tilt" in quantity or quantity.startswith("target") else values
 
 
+UNITS = {"x": "m", "height": "m", "tilt": "°", "angle": "°", "target": "°", "torque": "N·m", "force": "N", "time": "s"}
+
+
+def labelled(quantity: str) -> str:
+    """A quantity with its unit, for axes: "tilt (°)"."""
+    kind, _, rest = quantity.partition(" ")
+    unit = ("m/s" if rest in ("x", "height") else "°/s") if kind == "speed" else UNITS[kind]
+    return f"{quantity} ({unit})"
+
+
+def tracking(figure: Figure, result: Results, joint: str) -> tuple[Floats, Floats, Floats, Floats]:
+    """Time, wished and actual angle (degrees) and torque of a joint, from a run with samples."""
+    states, rows = result.samples[0], result.rows
+    wished, actual, torque = (series(figure, rows, states, f"{kind} {joint}") for kind in ("target", "angle", "torque"))
+    return states[:, rows.time], wished, actual, torque
+
+
 @dataclass(frozen=True)
 class Phase:
     """A settled motion as a curve in the plane of two quantities."""
@@ -117,6 +134,11 @@ class Sweep:
     effort: Floats  # (V, J) N²m²s
     share: Floats  # (V,) of the work that the swept joints do
 
+    def columns(self) -> dict[str, Floats]:
+        """What to chart, over `values`."""
+        sums = {"effort": self.effort.sum(1), "work": self.work.sum(1)}
+        return {"distance": self.distance, **sums, "share of work": self.share}
+
 
 def sweep_gain(
     toy: Toy, figure: Figure, gain: str, values: ArrayLike, *, joints: list[str] | None = None, seconds: float = 4.0,
@@ -149,6 +171,4 @@ def compare_interpolations(
     poses = np.stack([toy.angles(figure) for toy in toys])
     times = np.array([toy.times for toy in toys])
     kinds: tuple[Interpolation, Interpolation] = ("hold", "linear")
-    return {
-        kind: run_trials(figure, poses, times, seconds=seconds, step=step, interpolation=kind) for kind in kinds
-    }
+    return {kind: run_trials(figure, poses, times, seconds=seconds, step=step, interpolation=kind) for kind in kinds}

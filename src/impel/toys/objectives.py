@@ -59,9 +59,7 @@ def periodicity(results: Results) -> Floats:
     raise AssertionError("evaluated by Objective, which knows the figure")
 
 
-TERMS: dict[str, OwnTerm] = {
-    f.__name__: f for f in (distance, speed, effort, work, height, upright, periodicity)
-}
+TERMS: dict[str, OwnTerm] = {f.__name__: f for f in (distance, speed, effort, work, height, upright, periodicity)}
 DEFAULT_TERMS: Mapping[str | OwnTerm, float] = {"distance": 1.0}
 
 

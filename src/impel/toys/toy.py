@@ -1,12 +1,12 @@
 """A toy: a figure with the pose graph that winds it up, in a file that a person can edit.
 
-    figure: luxo
-    poses:
-    - {ankle: -60, elbow: -97.8}
-    - {ankle: -5.8, elbow: 28.5}
-    times: [0.14, 0.14]
-    interpolation: hold
-    sensors: [null, {touches: toe}]     # optional: leave early; the time becomes a time-out
+figure: luxo
+poses:
+- {ankle: -60, elbow: -97.8}
+- {ankle: -5.8, elbow: 28.5}
+times: [0.14, 0.14]
+interpolation: hold
+sensors: [null, {touches: toe}]     # optional: leave early; the time becomes a time-out
 """
 
 from pathlib import Path
