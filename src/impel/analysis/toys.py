@@ -55,8 +55,17 @@ def write_phase(path: str | Path, curve: Floats, marks: Floats, *, labels: tuple
     write(path, draw, labels, curve.tolist())
 
 
-_COLORS = {"fallen": "#bbbbbb", "chaos": "#222222", "period 1": "#2a9d8f", "period 2": "#e76f51", "period 3": "#8338ec"}
-_COLORS |= {"period 4": "#f4a261", "period 6": "#c77dff", "period 8": "#e9c46a"}
+_COLORS = {
+    "period 1": "#2a9d8f",
+    "period 2": "#e76f51",
+    "period 3": "#8338ec",
+    "period 4": "#f4a261",
+    "period 6": "#c77dff",
+    "period 8": "#e9c46a",
+    "other periods": "#6c757d",
+    "chaos": "#222222",
+    "fallen": "#bbbbbb",
+}
 
 
 def write_bifurcation(
@@ -65,16 +74,15 @@ def write_bifurcation(
     """One dot for every cycle (V, C) at every value (V,), coloured by the kind of motion ("period 2", "chaos", ...)."""
 
     def draw(axes: Any) -> None:
-        for kind in sorted(set(kinds)):
-            chosen = np.array([k == kind for k in kinds])
-            x = np.repeat(values[chosen], states.shape[1])
-            axes.plot(x, states[chosen].ravel(), ",", color=_COLORS.get(kind, "#555555"), label=kind)
+        shown = np.array([kind if kind in _COLORS else "other periods" for kind in kinds])
+        for kind, color in _COLORS.items():
+            chosen = shown == kind
+            if chosen.any():
+                x = np.repeat(values[chosen], states.shape[1])
+                axes.plot(x, states[chosen].ravel(), "o", ms=0.8, mew=0, color=color, label=kind)
         axes.set_xlabel(labels[0])
         axes.set_ylabel(f"{labels[1]} at the start of a cycle")
-        legend = axes.legend(loc="best", frameon=False)
-        for handle in legend.legend_handles:  # single pixels could not be seen in the legend
-            handle.set_marker("o")
-            handle.set_markersize(4)
+        axes.legend(loc="best", frameon=False, markerscale=6)
 
     rows = ((v, kind, c, s) for v, kind, cycles in zip(values, kinds, states) for c, s in enumerate(cycles))
     write(path, draw, [labels[0], "motion", "cycle", labels[1]], rows)

@@ -50,18 +50,20 @@ def record(figure: Figure, result: Results, *, fps: float = 60.0) -> Take:
         position.append(np.stack([place[:, 0], np.zeros(len(time)), place[:, 1]], axis=1))
         orientation.append(np.stack([np.cos(half), np.zeros(len(time)), np.sin(half), np.zeros(len(time))], axis=1))
 
+    # Contact points lie on the links' axes, so the ground is drawn one skin lower than it is felt.
+    skin = min(figure.links[contact.link].thickness for contact in figure.contacts.values())
     level = figure.ground.profile is None and figure.ground.slope == 0
     if level:
         names.append("ground")
         shapes.append({"plane": {}})
         colors.append("#d8d8d8")
-        position.append(np.zeros((len(time), 3)))
+        position.append(np.tile([0.0, 0.0, -skin], (len(time), 1)))
         orientation.append(np.tile([1.0, 0.0, 0.0, 0.0], (len(time), 1)))
     for k, (a, b) in enumerate([] if level else _ground_pieces(figure, frames[:, 0])):
         length = float(np.hypot(b[0] - a[0], b[1] - a[1]))
         half = -np.arctan2(b[1] - a[1], b[0] - a[0]) / 2
         up = np.array([-(b[1] - a[1]), b[0] - a[0]]) / length
-        center = (np.array(a) + np.array(b)) / 2 - up * GROUND_DEPTH / 2
+        center = (np.array(a) + np.array(b)) / 2 - up * (GROUND_DEPTH / 2 + skin)
         names.append("ground" if k == 0 else f"ground {k + 1}")
         shapes.append({"box": [length, GROUND_WIDTH, GROUND_DEPTH]})
         colors.append("#d8d8d8")
