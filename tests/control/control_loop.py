@@ -3,7 +3,7 @@
 import numpy as np
 
 from impel.control.actuators import Actuators, steer
-from impel.control.specs import ActuatorSpec, make_actuators, paths_of
+from impel.control.specs import ActuatorSpec, make_actuators
 from impel.kernel import kernel
 from impel.physics.bodies import Bodies, drift, kick, make_bodies
 
@@ -39,7 +39,7 @@ def _run(bodies, actuators, gravity, steps, dt_last, wall, release, trace):
             trace[i, k] = bodies.position[0, k]
             trace[i, 3 + k] = bodies.velocity[0, k]
             trace[i, 10 + k] = bodies.spin[0, k]
-            trace[i, 13 + k] = actuators.target[0, k]
+        trace[i, 13], trace[i, 14], trace[i, 15] = actuators.segment[0], actuators.u[0], actuators.lap[0]
         for k in range(4):
             trace[i, 6 + k] = bodies.orientation[0, k]
 
@@ -63,7 +63,7 @@ def one_body(
         np.array([mass]),
         np.array([inertia]),
     )
-    return bodies, make_actuators(specs, paths_of(specs), bodies)
+    return bodies, make_actuators(specs, bodies)
 
 
 def move(keys, base=0.3, **more) -> ActuatorSpec:

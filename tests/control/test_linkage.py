@@ -8,8 +8,8 @@ import pytest
 
 from impel.control.actuators import steer
 from impel.control.linkage import BALL, HINGE, WELD, Tie, make_linkage
-from impel.control.specs import ActuatorSpec, make_actuators, paths_of
-from impel.motion.rotations import matrix_from_quaternion, quaternion_from_euler
+from impel.control.specs import ActuatorSpec, make_actuators
+from impel.motion.orientations import matrix_from_quaternion, quaternion_from_euler
 from impel.physics.bodies import make_bodies
 
 BOX = (0.2, 0.06, 0.04)  # half sizes of every link, metres
@@ -139,7 +139,7 @@ def test_accelerations_are_what_was_wished(links, moved):
     specs = [hold("turn", i, upright(rng.uniform(-30, 30, 3)), adaptation=0) for i in range(oracle.count)]
     if free and moved:
         specs.append(hold("move", 0, [[0.3, 0.2, 1.1]], adaptation=0))
-    actuators = make_actuators(specs, paths_of(specs), oracle.bodies, oracle.ties())
+    actuators = make_actuators(specs, oracle.bodies, oracle.ties())
     oracle.data.qvel[:] = rng.normal(0, 2, oracle.model.nv)
     mujoco.mj_integratePos(oracle.model, oracle.data.qpos, rng.normal(0, 0.5, oracle.model.nv), 1.0)
     oracle.look()
@@ -156,7 +156,7 @@ def test_passive_bodies_are_felt_through_their_joints(kind):
     """A torso turned alone about what hinges and welds pass on: it feels the wings' inertia."""
     oracle = Oracle(bird('<joint type="hinge" axis="1 0 0"/>' if kind == HINGE else ""))
     specs = [hold("turn", 0, upright([0, 0, 40]), adaptation=0), hold("move", 0, [[0, 0, 1]], adaptation=0)]
-    actuators = make_actuators(specs, paths_of(specs), oracle.bodies, oracle.ties(kind))
+    actuators = make_actuators(specs, oracle.bodies, oracle.ties(kind))
     oracle.look()
     steer(oracle.bodies, actuators, (0.0, 0.0, 0.0), 0.0)
     oracle.push()
@@ -171,7 +171,7 @@ def test_measured_loads_are_the_weights(links):
     specs = [hold("turn", i, oracle.bodies.orientation[i : i + 1], adaptation=math.inf) for i in range(oracle.count)]
     if "torso" in links:
         specs.append(hold("move", 0, oracle.bodies.position[:1], adaptation=math.inf))
-    actuators = make_actuators(specs, paths_of(specs), oracle.bodies, oracle.ties())
+    actuators = make_actuators(specs, oracle.bodies, oracle.ties())
     gravity = (0.0, 0.0, -9.81)
     last = 0.0
     for _ in range(3):
@@ -180,7 +180,7 @@ def test_measured_loads_are_the_weights(links):
         last = oracle.model.opt.timestep
         oracle.push()
         mujoco.mj_step(oracle.model, oracle.data)
-    lifting = (actuators.turns == 0) | (np.linalg.norm(actuators.linkage.lever[actuators.member], axis=1) > 0.03)
+    lifting = (actuators.paths.turns == 0) | (np.linalg.norm(actuators.linkage.lever[actuators.member], axis=1) > 0.03)
     assert lifting.sum() == 3
     np.testing.assert_allclose(actuators.carried[lifting], 1.0, atol=0.02)
 
@@ -202,12 +202,12 @@ def test_three_link_arm_turns_like_a_free_body_and_does_not_sag(wn, tip):
     ]
     # Held first, then turned by 30° at once.
     holding = [hold("turn", i, start[i], base=math.radians(40), relaxation=relaxation) for i in range(3)]
-    actuators = make_actuators(holding, paths_of(holding), oracle.bodies, oracle.ties(HINGE))
+    actuators = make_actuators(holding, oracle.bodies, oracle.ties(HINGE))
     reach = 1.2
     tip_at = _steps(oracle, actuators, 5.0)
     assert np.linalg.norm(tip_at[-1] - [reach, 0, 1]) < 0.01 * reach
     carried = actuators.carried.copy()
-    actuators = make_actuators(specs, paths_of(specs), oracle.bodies, oracle.ties(HINGE))
+    actuators = make_actuators(specs, oracle.bodies, oracle.ties(HINGE))
     actuators.carried[:] = carried
     tip_at = _steps(oracle, actuators, 2.5)
     elevation = np.degrees(np.arctan2(tip_at[:, 2] - 1, tip_at[:, 0]))
@@ -240,7 +240,7 @@ def test_free_body_in_mujoco_sags_and_runs_as_ours():
     """An independent engine under the same forces: sag and speed to four digits."""
     oracle = Oracle(f'<body name="ball"><freejoint/>{geom(0)}</body>', "0 0 -9.81")
     spec = hold("move", 0, [[0, 0, 0], [1000, 0, 0]], base=0.3, alpha=0.1, relaxation=0.06, adaptation=0)
-    actuators = make_actuators([spec], paths_of([spec]), oracle.bodies)
+    actuators = make_actuators([spec], oracle.bodies)
     last = 0.0
     for _ in range(4000):
         oracle.look()
@@ -261,10 +261,10 @@ def test_trees_grow_from_what_is_fixed_then_from_what_is_moved():
         np.array([1.0, 1, 1, np.inf, 1]), np.ones((5, 3)),
     )  # fmt: skip
     chain = [Tie(0, 1, np.zeros(3)), Tie(1, 2, np.zeros(3))]
-    linkage, _ = make_linkage(bodies, chain, move={2: 0}, turn={})
+    linkage = make_linkage(bodies, chain, move={2: 0}, turn={})
     assert linkage.body.tolist() == [2, 1, 0]
     assert linkage.mass.tolist() == [3, 2, 1]
-    linkage, _ = make_linkage(bodies, [*chain, Tie(3, 0, np.zeros(3))], move={2: 0}, turn={})
+    linkage = make_linkage(bodies, [*chain, Tie(3, 0, np.zeros(3))], move={2: 0}, turn={})
     assert linkage.body.tolist() == [0, 1, 2]
     assert linkage.held.tolist() == [1, 0, 0]
     assert linkage.move.tolist() == [-1, -1, -1]

@@ -11,10 +11,17 @@ from impel.physics.contact import contact_forces, find_pairs, grow, make_contact
 
 GRAVITY = (0.0, 0.0, -9.81)
 FLOOR = {"shape": {"plane": {}}}
+# Far from everything: with these in a world, all shapes share one compiled version of the kernels.
+ONLOOKERS = [
+    {"shape": {"box": [0.1, 0.1, 0.1]}, "at": [0, 0, 1e3]},
+    {"shape": {"capsule": {"radius": 0.1, "length": 0.1}}, "at": [0, 0, 1e3]},
+    {"shape": {"blob": {"points": [{"at": [0, 0, 0], "radius": 0.1}]}}, "at": [0, 0, 1e3]},
+]
 
 
 def make_world(*items, **options):
-    """Bodies as dicts: shape, mass (missing: fixed), at, orientation, velocity, spin, coating."""
+    """Bodies as dicts: shape, mass (missing: fixed), at, orientation, velocity, spin, coating; and the onlookers."""
+    items = (*items, *ONLOOKERS)
     n = len(items)
     shapes = [item["shape"] for item in items]
     mass = np.array([item.get("mass", math.inf) for item in items], float)

@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 
-from impel.kernel import kernel
+from impel.kernel import kernel, replace
 from impel.physics.assembly import assemble
 from impel.physics.bodies import kick, kinetic_energy, make_bodies
 from impel.physics.joints import JointSpec, make_joints
@@ -18,10 +18,12 @@ def advance(bodies, joints, gravity, dt, steps, told):
     """Take steps without contact; `told` gives place, velocity and spin of body 0 after each, if it is key-framed."""
     for n in range(steps):
         if len(told) > 0:
-            bodies.position[0] = told[n, 0:3]
-            bodies.orientation[0] = told[n, 3:7]
-            bodies.velocity[0] = told[n, 7:10]
-            bodies.spin[0] = told[n, 10:13]
+            for k in range(3):
+                bodies.position[0, k] = told[n, k]
+                bodies.velocity[0, k] = told[n, 7 + k]
+                bodies.spin[0, k] = told[n, 10 + k]
+            for k in range(4):
+                bodies.orientation[0, k] = told[n, 3 + k]
         kick(bodies, gravity, 0.0, 0.5 * dt)
         verdict = hold_positions(bodies, joints, dt)
         if verdict != 0:
@@ -50,6 +52,13 @@ def energy(bodies, gravity=GRAVITY):
     return kinetic_energy(bodies) - np.sum(bodies.mass[free, None] * bodies.position[free] * gravity)
 
 
+def momenta(bodies):
+    """Total momentum and angular momentum about the origin."""
+    free = bodies.inverse_mass > 0
+    p = bodies.mass[free, None] * bodies.velocity[free]
+    return p.sum(0), (np.cross(bodies.position[free], p) + bodies.momentum[free]).sum(0)
+
+
 def bodies_at(positions, *, mass=1.0, inertia=(0.01, 0.02, 0.025), velocity=0.0, spin=0.0, fixed=1, orientations=None):
     """Bodies of which the first `fixed` cannot move."""
     n = len(positions)
@@ -66,8 +75,15 @@ def bodies_at(positions, *, mass=1.0, inertia=(0.01, 0.02, 0.025), velocity=0.0,
     )
 
 
-def jointed(bodies, *specs):
+def jointed(bodies, *specs, full=True):
+    """Joints, closed. `full`: with curves and surfaces even if there are none, so that tests share one compilation."""
     joints = make_joints(specs, bodies)
+    if full:
+        joints = replace(
+            joints,
+            curves=np.zeros((1, 13)) if joints.curves is None else joints.curves,
+            surfaces=np.zeros(len(specs), np.int64) if joints.surfaces is None else joints.surfaces,
+        )
     assert assemble(bodies, joints) < 1e-11
     return joints
 
@@ -81,7 +97,7 @@ def link_inertia(mass):
     return np.array([mass * RADIUS**2 / 2, across, across])
 
 
-def chain(kind, tip=1.0):
+def chain(kind, tip=1.0, *, full=False):
     """A chain released straight and level, its first joint to the world; its last link weighs `tip` links."""
     masses = np.r_[np.inf, np.full(LINKS - 1, MASS), MASS * tip]
     bodies = bodies_at(
@@ -90,7 +106,7 @@ def chain(kind, tip=1.0):
         inertia=[np.ones(3)] + [link_inertia(m) for m in masses[1:]],
     )
     return bodies, jointed(
-        bodies, *[JointSpec(kind, i, i + 1, (i * LENGTH, 0, 0), axis=(0, 1, 0)) for i in range(LINKS)]
+        bodies, *[JointSpec(kind, i, i + 1, (i * LENGTH, 0, 0), axis=(0, 1, 0)) for i in range(LINKS)], full=full
     )
 
 

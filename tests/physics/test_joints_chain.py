@@ -16,6 +16,7 @@ from jointed import (
     energy,
     follow,
     jointed,
+    momenta,
     mujoco_chain,
     mujoco_positions,
 )
@@ -115,12 +116,6 @@ def test_closed_loop_of_four_hinges_moves_as_its_single_freedom():
     assert distance_mm(positions[:, 1:, [0, 2]], truth[:, :, :2]) < 0.1
     assert np.abs(positions[:, 1:, 1]).max() < 1e-9
     assert np.abs(energies - energies[0]).max() < 1e-4 * BARS.sum() * 9.81 * (CRANK + COUPLER + ROCKER)
-
-
-def momenta(bodies):
-    free = bodies.inverse_mass > 0
-    p = bodies.mass[free, None] * bodies.velocity[free]
-    return p.sum(0), (np.cross(bodies.position[free], p) + bodies.momentum[free]).sum(0)
 
 
 def a_floating_creature(rng, n=7, kinds=("ball", "hinge", "weld", "on_segment", "on_surface", "in_sphere", "on_curve")):

@@ -4,43 +4,45 @@
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.control.linkage import Linkage, gather, wished_rates
-from impel.control.targets import advance_target, at_end, same_way_round
-from impel.kernel import kernel
-from impel.motion.rotations import add, axpy, cross, dot, get3, get4, norm, rotate, scale, set3, sub, unrotate
+from impel.control.linkage import Linkage, gather, measured_rates, wished_rates
+from impel.control.targets import advance_targets
+from impel.kernel import kernel, struct
+from impel.motion.paths import Paths
+from impel.motion.rotations import add, axpy, cross, dot, get3, get4, rotate, scale, set3, sub, unrotate
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-ARRIVED = 0.01  # of the base distance: the last key is reached when its body is so near
 RESIDUAL = 0.3  # of the pull at base distance: what the correction may add beyond the weight (measured: no wind-up)
 
 
-class Actuators(NamedTuple):
+@struct
+class Actuators:
     """A actuators; actuator a follows path a with a force, or with a torque if its path turns."""
 
     body: Integers  # (A,)
     member: Integers  # (A,) the same body in the linkage
-    turns: Integers  # (A,) 1 if its path is one of orientations
-    loops: Integers  # (A,) 1 if its path closes
-    first_segment: Integers  # (A + 1,)
-    segments: Floats  # (S, COLUMNS) shared with the paths
+    paths: Paths
     linkage: Linkage
     base: Floats  # (A,) base distance in metres, or base angle in radians
+    limit: Floats  # (A,) the same as targets.py measures it
+    enough: Floats  # (A,)
     stiffness: Floats  # (A,) 1/s²: 2α/Δt²
     damping: Floats  # (A,) 1/s: 2β/Δt
     adaptation: Floats  # (A,) 1/s: γ, how fast lasting loads are compensated
     strength: Floats  # (A,) N or N·m
     weight: Floats  # (A,) kg: what a force may have to carry
-    felt: Floats  # (A, 3, 3) mass or inertia, carried bodies as points, in the body's frame
     # State: what goes on from step to step.
-    target: Floats  # (A, 3) where the target is: segment of its path, u in [0, 1], and how often a loop was closed
-    axis: Floats  # (A, 3) of the way round that was taken, for turns near 180°
+    segment: Floats  # (A,) where the target is
+    u: Floats  # (A,)
+    lap: Floats  # (A,) how often a loop was closed
+    pose: Floats  # (A, 4) of the target: (x, y, z, 0), or an orientation
+    tangent: Floats  # (A, 3) its velocity by u
+    offset: Floats  # (A, 3) from the body to its target; near 180° it remembers which way round was taken
     carried: Floats  # (A,) the share of the weight that the actuator has learnt to carry, 0 to 1
     residual: Floats  # (A, 3) what it compensates beyond that
     applied: Floats  # (A, 3) after truncation
@@ -52,104 +54,100 @@ class Actuators(NamedTuple):
     wish: Floats  # (A, 3) acceleration
     pull: Floats  # (A, 3) force or torque
 
-    STATE = (  # type: ignore[misc]
-        "target", "axis", "carried", "residual", "applied", "saturated", "done", "last_velocity", "last_momentum",
+    STATE = (
+        "segment", "u", "lap", "pose", "tangent", "offset", "carried", "residual", "applied", "saturated", "done",
+        "last_velocity", "last_momentum",
     )  # fmt: skip
 
 
 @kernel
 def steer(bodies, actuators, gravity, dt_last):
-    """Set the push and twist of every actuated body; dt_last is the length of the last step, 0 in the first.
+    """Set the push and twist of every actuated body; dt_last is the length of the last step, 0 in the first."""
+    advance_targets(bodies, actuators)  # 1.1
+    pull(bodies, actuators)  # 1.2
+    correct(bodies, actuators, gravity, dt_last)  # 1.3
 
-    Each offset to a target should behave as a damped spring of its own, so eqs. 2 and 3 give wished accelerations;
-    which forces achieve them follows from the mechanics of the linkage. (For a single body that is m·a, and J·a + ω∧Jω:
-    the paper has the sign wrong.) The load that eqs. 7 and 8 look for is what momentum changed by in the last step
-    beyond what was applied; in these terms they are exact for any motion, and never invent a load.
+
+@kernel
+def pull(bodies, actuators):
+    """Box 1.2: forces and torques towards the targets (003, eqs. 2 and 3).
+
+    Each offset should behave as a damped spring of its own, so the equations give wished accelerations; which forces
+    achieve them follows from the mechanics of the linkage. (For a single body that is m·a, and J·a + ω∧Jω: the paper
+    has the sign wrong.)
     """
     linkage = actuators.linkage
-    count = len(actuators.body)
-
-    for a in range(count):
+    for a in range(len(actuators.body)):
         body = actuators.body[a]
-        turns = actuators.turns[a] == 1
-        segments = actuators.segments[actuators.first_segment[a] : actuators.first_segment[a + 1]]
-        position = get3(bodies.position, body)
-        orientation = get4(bodies.orientation, body)
-        speed = get3(bodies.velocity, body)
-        loops = actuators.loops[a] == 1
-        # 1.1: the target
-        offset = advance_target(segments, loops, turns, actuators.target[a], position, orientation, actuators.base[a])
-        if not loops and at_end(segments, actuators.target[a]) and norm(offset) <= ARRIVED * actuators.base[a]:
-            actuators.done[a] = 1.0
-        # 1.2: the pull towards it
-        if turns:
-            offset = same_way_round(actuators.axis[a], offset)
-            speed = get3(bodies.spin, body)
-        set3(actuators.wish, a, axpy(-actuators.damping[a], speed, scale(offset, actuators.stiffness[a])))
+        speed = get3(bodies.spin if actuators.paths.turns[a] == 1 else bodies.velocity, body)
+        wish = axpy(-actuators.damping[a], speed, scale(get3(actuators.offset, a), actuators.stiffness[a]))
+        set3(actuators.wish, a, wish)
     wished_rates(bodies, linkage, actuators.wish)
-    gather(bodies.orientation, bodies.spin, linkage, 0.0)
-    for a in range(count):
+    gather(bodies, linkage, 0.0)
+    for a in range(len(actuators.body)):
         k = actuators.member[a]
-        if actuators.turns[a] == 1:
+        if actuators.paths.turns[a] == 1:
             set3(actuators.pull, a, get3(linkage.torque, k))
         elif linkage.move[k] == a:
             set3(actuators.pull, a, get3(linkage.force, k))
         else:  # not a root: what it hangs on takes its share
             set3(actuators.pull, a, scale(get3(actuators.wish, a), linkage.mass[k]))
 
-    # 1.3: the correction, from the load of the last step
+
+@kernel
+def correct(bodies, actuators, gravity, dt_last):
+    """Box 1.3: compensate lasting loads, keep to the strength, and apply (003, eqs. 7 to 10).
+
+    The load of the last step is what momentum changed by beyond what was applied. In these terms eqs. 7 and 8 are exact
+    for any motion, and never invent a load.
+    """
+    linkage = actuators.linkage
     if dt_last > 0.0:
-        for k in range(len(linkage.body)):
-            body = linkage.body[k]
-            change = sub(get3(bodies.velocity, body), get3(actuators.last_velocity, k))
-            set3(linkage.force, k, scale(change, bodies.mass[body] / dt_last))
-            change = sub(get3(bodies.momentum, body), get3(actuators.last_momentum, k))
-            set3(linkage.torque, k, scale(change, 1.0 / dt_last))
-        gather(bodies.orientation, bodies.spin, linkage, 0.5 * dt_last)
+        measured_rates(bodies, linkage, actuators.last_velocity, actuators.last_momentum, dt_last)
+        gather(bodies, linkage, 0.5 * dt_last)
     for k in range(len(linkage.body)):
         set3(actuators.last_velocity, k, get3(bodies.velocity, linkage.body[k]))
         set3(actuators.last_momentum, k, get3(bodies.momentum, linkage.body[k]))
-    for a in range(count):
+    blend = 0.0
+    for a in range(len(actuators.body)):
+        body = actuators.body[a]
         k = actuators.member[a]
-        turns = actuators.turns[a] == 1
-        strength = actuators.strength[a]
-        q = get4(bodies.orientation, actuators.body[a])
+        turns = actuators.paths.turns[a] == 1
+        q = get4(bodies.orientation, body)
         if turns:
             against = cross(gravity, rotate(q, get3(linkage.lever, k)))
-            rate = get3(linkage.torque, k)
         else:
             against = scale(gravity, -actuators.weight[a])
-            rate = get3(linkage.force, k)
-        share = actuators.carried[a]
-        rest = get3(actuators.residual, a)
+        strength = actuators.strength[a]
         if dt_last > 0.0:
-            load = sub(rate, get3(actuators.applied, a))
-            blend = -math.expm1(-actuators.adaptation[a] * dt_last)
-            share, rest = adapt(share, rest, load, blend, against, 0.5 * strength)
-            rest = limited(rest, q, actuators.felt[a], RESIDUAL * actuators.stiffness[a] * actuators.base[a])
+            load = sub(get3(linkage.torque if turns else linkage.force, k), get3(actuators.applied, a))
+            if a == 0 or actuators.adaptation[a] != actuators.adaptation[a - 1]:  # an exponential is dear
+                blend = -math.expm1(-actuators.adaptation[a] * dt_last)
+            share, rest = adapt(actuators.carried[a], get3(actuators.residual, a), load, blend, against, 0.5 * strength)
+            limit = RESIDUAL * actuators.stiffness[a] * actuators.base[a]
+            if turns:
+                rest = limit_torque(rest, q, linkage.inertia[k], limit)
+            else:
+                rest = limit_size(rest, limit * actuators.weight[a])
             actuators.carried[a] = share
             set3(actuators.residual, a, rest)
-        total = add(get3(actuators.pull, a), axpy(share, against, rest))
-        size = norm(total)
-        actuators.saturated[a] = 0.0
-        if size > strength:
-            total = scale(total, strength / size)
-            actuators.saturated[a] = 1.0
+        correction = axpy(actuators.carried[a], against, get3(actuators.residual, a))
+        total = add(get3(actuators.pull, a), correction)
+        actuators.saturated[a] = 1.0 if dot(total, total) > strength * strength else 0.0
+        total = limit_size(total, strength)
         set3(actuators.applied, a, total)
-        set3(bodies.twist if turns else bodies.push, actuators.body[a], total)
+        set3(bodies.twist if turns else bodies.push, body, total)
 
 
 @kernel
 def adapt(share, rest, load, blend, against, most):
     """Learn from a load (003, eqs. 9 and 10): the correction is a share of the weight, and a rest.
 
-    The weight is remembered as a share so that its torque follows the pose at once. At most `most` in all.
+    The weight is remembered as a share so that its torque follows the pose at once. The rest is limited afterwards: a
+    body that an obstacle holds back would gather force, and shoot off when it comes free.
     """
     correction = axpy(share, against, rest)
-    correction = axpy(-blend, add(load, correction), correction)
-    size = norm(correction)
-    if size > most:
-        correction = scale(correction, most / size)
+    correction = limit_size(axpy(-blend, add(load, correction), correction), most)
     heavy = dot(against, against)
     share = 0.0
     if heavy > 0.0:
@@ -157,17 +155,23 @@ def adapt(share, rest, load, blend, against, most):
     return share, axpy(-share, against, correction)
 
 
-@kernel
-def limited(rest, q, felt, acceleration):
-    """A rest no larger than what gives the felt inertia such an acceleration.
+@kernel(inline=True)
+def limit_size(v, most):
+    size2 = dot(v, v)
+    if size2 <= most * most:
+        return v
+    return scale(v, most / math.sqrt(size2))
 
-    A body that an obstacle holds back would otherwise gather force, and shoot off when it comes free.
-    """
-    size = norm(rest)
-    if size == 0.0:
-        return rest
-    n = unrotate(q, scale(rest, 1.0 / size))
-    along = 0.0
+
+@kernel
+def limit_torque(torque, q, inertia, acceleration):
+    """A torque no larger than what gives the inertia about its own direction such an acceleration."""
+    t = unrotate(q, torque)
+    size2 = dot(t, t)
+    across = 0.0
     for i in range(3):
-        along += n[i] * (felt[i, 0] * n[0] + felt[i, 1] * n[1] + felt[i, 2] * n[2])
-    return scale(rest, min(1.0, acceleration * along / size))
+        across += t[i] * (inertia[i, 0] * t[0] + inertia[i, 1] * t[1] + inertia[i, 2] * t[2])
+    most = acceleration * across  # times size²
+    if size2 * size2 * size2 <= most * most:
+        return torque
+    return scale(torque, most / (size2 * math.sqrt(size2)))

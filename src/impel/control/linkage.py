@@ -21,7 +21,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from impel.kernel import kernel
+from impel.kernel import kernel, struct
+from impel.motion.orientations import matrix_from_quaternion
 from impel.motion.rotations import (
     add,
     axpy,
@@ -29,7 +30,6 @@ from impel.motion.rotations import (
     dot,
     get3,
     get4,
-    matrix_from_quaternion,
     rotate,
     scale,
     set3,
@@ -66,7 +66,8 @@ class Tie(NamedTuple):
     axis: ArrayLike = (0.0, 0.0, 1.0)  # of a hinge
 
 
-class Linkage(NamedTuple):
+@struct
+class Linkage:
     """M members: the bodies of every structure that has an actuator, parents before children."""
 
     body: Integers  # (M,)
@@ -81,7 +82,8 @@ class Linkage(NamedTuple):
     move: Integers  # (M,) the actuator that moves this root, or -1
     turn: Integers  # (M,) the actuator that turns this body, or -1
     mass: Floats  # (M,) of the body and all that it carries
-    lever: Floats  # (M, 3) mass times arm about the pivot, carried bodies as points, in the body's frame
+    lever: Floats  # (M, 3) mass times arm about the pivot, in the body's frame
+    inertia: Floats  # (M, 3, 3) about the pivot, in the body's frame; here too carried bodies count as points
     # Scratch of one step.
     acceleration: Floats  # (M, 3)
     turning: Floats  # (M, 3) angular acceleration
@@ -89,13 +91,10 @@ class Linkage(NamedTuple):
     torque: Floats  # (M, 3) the same about the centre of mass; after `gather`, about the pivot
 
 
-def make_linkage(
-    bodies: Placed, ties: Iterable[Tie], move: dict[int, int], turn: dict[int, int]
-) -> tuple[Linkage, Floats]:
+def make_linkage(bodies: Placed, ties: Iterable[Tie], move: dict[int, int], turn: dict[int, int]) -> Linkage:
     """Span the structures that have actuators; `move` and `turn` say which actuator acts on which body.
 
     Trees grow from what is immovable, else from a moved body, so that a force pulls all that hangs on its body.
-    Returned with it: each member's inertia (M, 3, 3) about its pivot, carried bodies as points, in its frame.
     """
     neighbours: dict[int, list[tuple[int, Tie]]] = {}
     for tie in ties:
@@ -125,7 +124,7 @@ def _fill(
     above: dict[int, tuple[int, Tie | None]],
     move: dict[int, int],
     turn: dict[int, int],
-) -> tuple[Linkage, Floats]:
+) -> Linkage:
     m = len(members)
     index = {body: k for k, body in enumerate(members)}
     axes = matrix_from_quaternion(bodies.orientation)
@@ -155,8 +154,7 @@ def _fill(
             rows["held"][k] = 1
     body_of = np.array(members, np.int64)
     mass, lever, inertia = _carried(bodies, body_of, axes, rows, vectors)
-    linkage = Linkage(body=body_of, mass=mass, lever=lever, **rows, **vectors)
-    return linkage, inertia
+    return Linkage(body=body_of, mass=mass, lever=lever, inertia=inertia, **rows, **vectors)
 
 
 def _carried(
@@ -257,7 +255,18 @@ def _times_inertia(q, inertia, v):
 
 
 @kernel
-def gather(orientation, spin, linkage, ago):
+def measured_rates(bodies, linkage, last_velocity, last_momentum, dt_last):
+    """Rates of momentum over the last step: exact means, whatever the bodies did."""
+    for k in range(len(linkage.body)):
+        body = linkage.body[k]
+        change = sub(get3(bodies.velocity, body), get3(last_velocity, k))
+        set3(linkage.force, k, scale(change, bodies.mass[body] / dt_last))
+        change = sub(get3(bodies.momentum, body), get3(last_momentum, k))
+        set3(linkage.torque, k, scale(change, 1.0 / dt_last))
+
+
+@kernel
+def gather(bodies, linkage, ago):
     """Sum up rates of momentum inwards: what must act on each member from outside, about its pivot.
 
     `ago`: the rates are those of a moment so long ago (half a step, for means over a step).
@@ -267,15 +276,15 @@ def gather(orientation, spin, linkage, ago):
         if parent < 0 and linkage.held[k] == 0:
             continue
         body = linkage.body[k]
-        q = get4(orientation, body)
+        q = get4(bodies.orientation, body)
         force = get3(linkage.force, k)
-        arm = _earlier(q, get3(spin, body), scale(get3(linkage.pivot, k), -1.0), ago)
+        arm = _earlier(q, get3(bodies.spin, body), scale(get3(linkage.pivot, k), -1.0), ago)
         torque = add(get3(linkage.torque, k), cross(arm, force))
         set3(linkage.torque, k, torque)
         if parent >= 0:
             above = linkage.body[parent]
-            above_q = get4(orientation, above)
-            anchor = _earlier(above_q, get3(spin, above), get3(linkage.anchor, k), ago)
+            above_q = get4(bodies.orientation, above)
+            anchor = _earlier(above_q, get3(bodies.spin, above), get3(linkage.anchor, k), ago)
             onwards = cross(anchor, force)
             if linkage.turn[k] < 0:
                 onwards = add(onwards, _passed_on(linkage.joint[k], rotate(q, get3(linkage.axis, k)), torque))
@@ -285,8 +294,8 @@ def gather(orientation, spin, linkage, ago):
         if linkage.drifts[k] == 1:  # the whole drifts as it must, and only what differs from that takes torques
             root = linkage.root[k]
             body = linkage.body[k]
-            q = get4(orientation, body)
-            lever = _earlier(q, get3(spin, body), get3(linkage.lever, k), ago)
+            q = get4(bodies.orientation, body)
+            lever = _earlier(q, get3(bodies.spin, body), get3(linkage.lever, k), ago)
             drift = scale(get3(linkage.force, root), 1.0 / linkage.mass[root])
             set3(linkage.torque, k, sub(get3(linkage.torque, k), cross(lever, drift)))
 

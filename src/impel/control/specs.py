@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from impel.control.actuators import Actuators
 from impel.control.linkage import Placed, Tie, make_linkage
+from impel.control.targets import reach_of
+from impel.motion.orientations import matrix_from_quaternion
 from impel.motion.paths import Paths, make_paths
-from impel.motion.rotations import matrix_from_quaternion
+from impel.motion.splines import pose_at
 
 Floats = NDArray[np.float64]
 
@@ -29,7 +31,7 @@ class ActuatorSpec:
     relaxation: float = 0.06  # Δt, seconds
     elasticity: float = math.sqrt(0.5)  # B; 1/√2 keeps the radius of a circle
     adaptation: float = 5.0  # γ, per second; 0 turns the correction off
-    strength: float = math.inf  # N or N·m
+    strength: float | None = math.inf  # N or N·m; None: one that never shows in ordinary motion
 
     @property
     def beta(self) -> float:
@@ -76,15 +78,13 @@ def auto_strength(weight: float, mass: float, stiffness: float, base: float) -> 
     return 2 * (weight + mass * stiffness * base)
 
 
-def paths_of(specs: Sequence[ActuatorSpec]) -> Paths:
-    """The path of each actuator."""
-    return make_paths([s.keys for s in specs], [s.loop for s in specs])
+def make_actuators(
+    specs: Sequence[ActuatorSpec], bodies: Placed, ties: Iterable[Tie] = (), gravity: float = 0.0
+) -> Actuators:
+    """Gather actuators, their targets on the first keys of their paths.
 
-
-def make_actuators(specs: Sequence[ActuatorSpec], paths: Paths, bodies: Placed, ties: Iterable[Tie] = ()) -> Actuators:
-    """Gather actuators, their targets on the first keys of their paths. `ties` say how bodies hang together.
-
-    Every state array starts at zero; set `carried` to 1 for a start at which weights are known already.
+    `ties` say how bodies hang together; `gravity`, in m/s², is for strengths that are not given. All state starts at
+    zero; set `carried` to 1 for a start at which the weights are known already.
     """
     n = len(specs)
     actors: dict[str, dict[int, int]] = {"move": {}, "turn": {}}
@@ -94,32 +94,45 @@ def make_actuators(specs: Sequence[ActuatorSpec], paths: Paths, bodies: Placed, 
         if s.body in actors[s.kind]:
             raise ValueError(f"actuator {a}: body {s.body} already has a {s.kind} actuator")
         actors[s.kind][s.body] = a
-    linkage, inertia = make_linkage(bodies, ties, actors["move"], actors["turn"])
+    linkage = make_linkage(bodies, ties, actors["move"], actors["turn"])
+    paths = make_paths([s.keys for s in specs], [s.loop for s in specs])
     member_of = {int(body): k for k, body in enumerate(linkage.body)}
     member = np.array([member_of[s.body] for s in specs], np.int64)
 
     def column(name: str) -> Floats:
         return np.array([getattr(s, name) for s in specs], float)
 
+    def strength(s: ActuatorSpec) -> float:
+        if s.strength is not None:
+            return s.strength
+        k = member_of[s.body]
+        if s.kind == "move":
+            return auto_strength(linkage.mass[linkage.root[k]] * gravity, linkage.mass[k], s.stiffness, s.base)
+        lifted = float(np.linalg.norm(linkage.lever[k])) * gravity
+        return auto_strength(lifted, float(np.linalg.eigvalsh(linkage.inertia[k])[-1]), s.stiffness, s.base)
+
+    reach = np.array([reach_of(s.base, s.kind == "turn") for s in specs]).reshape(n, 2)
     m = len(linkage.body)
-    turns = (paths.turns == 1)[:, None, None]
-    return Actuators(  # type: ignore[call-arg]
+    starts = [pose_at(row, 0.0, bool(t)) for row, t in zip(paths.segments[paths.first_segment[:-1]], paths.turns)]
+    return Actuators(
         body=np.array([s.body for s in specs], np.int64),
         member=member,
-        turns=paths.turns,
-        loops=paths.loops,
-        first_segment=paths.first_segment,
-        segments=paths.segments,
+        paths=paths,
         linkage=linkage,
         base=column("base"),
+        limit=reach[:, 0].copy(),
+        enough=reach[:, 1].copy(),
         stiffness=column("stiffness"),
         damping=column("damping"),
         adaptation=column("adaptation"),
-        strength=column("strength"),
+        strength=np.array([strength(s) for s in specs], float),
         weight=linkage.mass[linkage.root[member]],
-        felt=np.where(turns, inertia[member], linkage.mass[member, None, None] * np.eye(3)),
-        target=np.zeros((n, 3)),
-        axis=_first_way_round(paths),
+        segment=np.zeros(n),
+        u=np.zeros(n),
+        lap=np.zeros(n),
+        pose=np.array([pose for pose, _ in starts]).reshape(n, 4),
+        tangent=np.array([tangent for _, tangent in starts]).reshape(n, 3),
+        offset=_first_way_round(paths),
         carried=np.zeros(n),
         residual=np.zeros((n, 3)),
         applied=np.zeros((n, 3)),

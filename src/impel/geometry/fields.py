@@ -5,12 +5,11 @@ and gradients are in the body's frame (centre of mass, principal axes).
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.kernel import kernel
+from impel.kernel import kernel, struct
 from impel.motion.rotations import axpy, dot, norm, scale, sub
 
 Floats = NDArray[np.float64]
@@ -19,7 +18,8 @@ Floats = NDArray[np.float64]
 SPHERE, CAPSULE, CYLINDER, BLOB, BOX, PLANE = range(6)
 
 
-class Shapes(NamedTuple):
+@struct
+class Shapes:
     """The shapes of N bodies. Few arrays: numba's compile time grows with every array that a kernel is handed."""
 
     kind: NDArray[np.int64]  # (N,) SPHERE ... PLANE

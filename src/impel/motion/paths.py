@@ -2,12 +2,11 @@
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from impel.kernel import kernel
+from impel.kernel import kernel, struct
 from impel.motion.rotations import angle_between, get3, get4, norm, set3, set4, sub
 from impel.motion.splines import (
     COLUMNS,
@@ -18,9 +17,9 @@ from impel.motion.splines import (
     fit_orientations,
     fit_positions,
     orientation_at,
+    pose_at,
     position_at,
     tangent,
-    velocity_at,
 )
 
 Floats = NDArray[np.float64]
@@ -31,8 +30,11 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 GAUSS_U = tuple((0.5 + 0.5 * _NODES).tolist())
 GAUSS_WEIGHT = tuple((0.5 * _WEIGHTS).tolist())
 
+LOOKS = 16  # at each segment, to find the point of a path that is nearest to a body
 
-class Paths(NamedTuple):
+
+@struct
+class Paths:
     """P paths with S segments in all. Coefficients follow from the keys by `fit_paths`."""
 
     keys: Floats  # (K, 4) positions (x, y, z, 0) or orientations (w, x, y, z)
@@ -110,7 +112,7 @@ def fit_path(keys, segments, turns, loops):
             fit_positions(row, get3(keys, i), whole, t0, t1)
         row[LENGTH] = 0.0
         for k in range(len(GAUSS_U)):
-            row[LENGTH] += GAUSS_WEIGHT[k] * norm(velocity_at(row, GAUSS_U[k], turns))
+            row[LENGTH] += GAUSS_WEIGHT[k] * norm(pose_at(row, GAUSS_U[k], turns)[1])
 
 
 @kernel
@@ -123,26 +125,32 @@ def _distance_at(row, turns, x, q, u):
 @kernel
 def distance_to_path(paths, p, x, q):
     """How far a body at position x, orientation q is from the nearest point of the whole path."""
-    looks = 16  # per segment; then golden section about the nearest
     turns = paths.turns[p] == 1
     best = math.inf
-    best_segment = 0
-    best_u = 0.0
     for s in range(paths.first_segment[p], paths.first_segment[p + 1]):
-        for k in range(looks + 1):
-            u = k / looks
-            here = _distance_at(paths.segments[s], turns, x, q, u)
-            if here < best:
-                best = here
-                best_segment = s
-                best_u = u
-            if k == 0 and here - paths.segments[s, FASTEST] > best:
+        row = paths.segments[s]
+        for k in range(LOOKS + 1):
+            here = _distance_at(row, turns, x, q, k / LOOKS)
+            best = min(best, here)
+            if k == 0 and here - row[FASTEST] > best:
                 break  # nothing on this segment can be nearer
-    row = paths.segments[best_segment]
-    low = max(best_u - 1.0 / looks, 0.0)
-    high = min(best_u + 1.0 / looks, 1.0)
+    for s in range(paths.first_segment[p], paths.first_segment[p + 1]):
+        row = paths.segments[s]
+        if _distance_at(row, turns, x, q, 0.0) - row[FASTEST] > best:
+            continue
+        for k in range(LOOKS):
+            middle = (k + 0.5) / LOOKS
+            if _distance_at(row, turns, x, q, middle) - 0.5 * row[FASTEST] / LOOKS < best:
+                best = min(best, _nearest_between(row, turns, x, q, k / LOOKS, (k + 1) / LOOKS))
+    return best
+
+
+@kernel
+def _nearest_between(row, turns, x, q, low, high):
+    """The smallest distance on a short stretch, by golden section."""
     golden = 0.5 * (math.sqrt(5.0) - 1.0)
-    for _ in range(24):  # narrows to 1e-6 of a segment
+    best = math.inf
+    for _ in range(20):  # narrows to 4e-6 of a segment
         a = high - golden * (high - low)
         b = low + golden * (high - low)
         at_a = _distance_at(row, turns, x, q, a)

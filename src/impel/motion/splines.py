@@ -147,25 +147,33 @@ def position_at(row, u):
     )
 
 
+@kernel(inline=True)
+def _axis_and_turn(row, first, beta):
+    """One of the three turns of an orientation segment; `first` is the column of its axis."""
+    axis = (row[first], row[first + 1], row[first + 2])
+    half = row[first + 3] * beta
+    s = math.sin(half)
+    return axis, (math.cos(half), s * axis[0], s * axis[1], s * axis[2])
+
+
 @kernel
 def orientation_at(row, u):
     """Orientation and angular velocity by u, in the world's frame."""
-    q = (row[0], row[1], row[2], row[3])
-    spin = (0.0, 0.0, 0.0)
     v = 1.0 - u
-    beta = (1.0 - v * v * v, u * u * (3.0 - 2.0 * u), u * u * u)
-    rate = (3.0 * v * v, 6.0 * u * v, 3.0 * u * u)
-    for n in range(3):
-        axis = (row[4 + 4 * n], row[5 + 4 * n], row[6 + 4 * n])
-        half = row[7 + 4 * n]
-        s = math.sin(half * beta[n])
-        q = multiply(q, (math.cos(half * beta[n]), s * axis[0], s * axis[1], s * axis[2]))
-        spin = axpy(2.0 * half * rate[n], rotate(q, axis), spin)
-    return q, spin
+    a1, e1 = _axis_and_turn(row, 4, 1.0 - v * v * v)
+    a2, e2 = _axis_and_turn(row, 8, u * u * (3.0 - 2.0 * u))
+    a3, e3 = _axis_and_turn(row, 12, u * u * u)
+    q1 = multiply((row[0], row[1], row[2], row[3]), e1)
+    q2 = multiply(q1, e2)
+    spin = scale(rotate(q1, a1), 6.0 * row[7] * v * v)
+    spin = axpy(12.0 * row[11] * u * v, rotate(q2, a2), spin)
+    return multiply(q2, e3), axpy(6.0 * row[15] * u * u, rotate(q2, a3), spin)
 
 
 @kernel
-def velocity_at(row, u, turns):
+def pose_at(row, u, turns):
+    """The place on a segment, (x, y, z, 0) or a quaternion, and its velocity by u."""
     if turns:
-        return orientation_at(row, u)[1]
-    return position_at(row, u)[1]
+        return orientation_at(row, u)
+    x, velocity = position_at(row, u)
+    return (x[0], x[1], x[2], 0.0), velocity

@@ -22,32 +22,35 @@ def assemble(bodies, joints):
     stay. Afterwards the velocities agree with the joints and the first step may begin.
     """
     largest = 0.0
-    joints.active[:] = 0.0
     for k in range(len(joints.each)):
+        joints.active[k] = 0.0
         for r in range(joints.each[k].row, joints.each[k].row_end):
             joints.rows[r, LIVE] = 0.0 if r == joints.each[k].limit else 1.0
     for island in range(len(joints.island) - 1):
         begin, end = joints.island[island, 0], joints.island[island + 1, 0]
         row, row_end = joints.island[island, 1], joints.island[island + 1, 1]
         damping, best, gap = 0.0, math.inf, math.inf
+        back = False
         for _ in range(ITERATIONS):
             look(bodies, joints, begin, end, begin < end)
             meet_limits(joints, begin, end)
             size = 0.0
             for r in range(row, row_end):
-                size += joints.change[r] ** 2
+                size += joints.change[r] * joints.change[r]
             if size < best:
                 best, gap = size, worst_row(joints, row, row_end, 1.0)
                 damping = 0.1 * damping if damping > LEAST else 0.0
                 keep_places(bodies, joints, island)
-            else:
+            elif not back:
                 damping = max(10.0 * damping, LEAST)
                 for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
                     i = joints.members[k]
                     p = joints.place[i]
                     set3(bodies.position, i, (p[0], p[1], p[2]))
                     set4(bodies.orientation, i, (p[3], p[4], p[5], p[6]))
-                look(bodies, joints, begin, end, begin < end)
+                back = True
+                continue
+            back = False
             if gap <= CLOSED or damping > STUCK:
                 break
             lean(bodies, joints, island)
@@ -60,7 +63,7 @@ def assemble(bodies, joints):
     return largest
 
 
-@kernel(inner=True)
+@kernel
 def _displace(bodies, joints, begin, end):
     """Move the bodies by what would close the gaps if everything were linear."""
     for k in range(begin, end):

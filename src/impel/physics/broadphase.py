@@ -5,15 +5,15 @@ handed the arrays they need, one by one: numba's compile time grows with every a
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.geometry.fields import BLOB, BOX, CAPSULE, CYLINDER, PLANE, SPHERE
+from impel.geometry.fields import PLANE, SPHERE
 from impel.geometry.shapes import CORE, INNER, RADIUS, SKIN
-from impel.kernel import kernel
+from impel.kernel import kernel, replace, struct
 from impel.motion.rotations import get3, get4, norm, rotate, sub
+from impel.physics.coating import mix
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -21,17 +21,11 @@ Integers = NDArray[np.int64]
 MARGIN_SIZE = 0.15  # a body's margin: this share of its size ...
 MARGIN_TIME = 0.08  # ... plus the way it goes in this time, s. Measured: benchmarks/balls.py
 
-# Columns of `contacts.material`, what two coatings make together.
-STIFFNESS, DAMPING, FRICTION, LIMIT, HARD, ROOM = range(6)
-# Columns of `contacts.coating`.
-SOFTNESS, THICKNESS, LOSS, ROUGHNESS, FINEST = range(5)
 # Entries of `near.info`.
 COUNT, WANTED, BUILT, BUILDS = range(4)
 
-STOPPING_SPEED = 30.0  # m/s: beyond its limit a coating stiffens so much that it stops a body as fast as this
-
-
-class Near(NamedTuple):
+@struct
+class Near:
     """The broad phase of N bodies with room for P pairs."""
 
     info: Integers  # (4,) pairs listed, wanted, whether the list is built, how often it was
@@ -73,7 +67,7 @@ def find_pairs(bodies, contacts, dt):
     _carry_over(
         near.table, near.pair, near.memory, contacts.pair, contacts.touching, contacts.friction, near.info[COUNT], found
     )
-    _mix(contacts.pair, found, kind, extent, contacts.coating, bodies.inverse_mass, contacts.material)
+    mix(contacts.pair, found, kind, extent, contacts.coating, bodies.inverse_mass, contacts.material)
     near.info[COUNT] = found
     near.info[BUILT] = 1
     near.info[BUILDS] += 1
@@ -228,49 +222,6 @@ def _carry_over(table, new, memory, pair, touching, friction, count, found):
         pair[p, 0], pair[p, 1] = new[p, 0], new[p, 1]
 
 
-@kernel(inline=True)
-def both_press(kind_a, kind_b):
-    """Two flat or free surfaces both press: the corners of either may reach between the samples of the other."""
-    if kind_a == CAPSULE:
-        return kind_b == BLOB
-    return kind_a >= CYLINDER and kind_b <= BOX
-
-
-@kernel
-def _mix(pair, count, kind, extent, coating, inverse_mass, material):
-    """What the coatings of each pair make together: two springs in a row.
-
-    The layers share the depth in the ratio of their softness, so the pair stiffens when the first of them is
-    pressed to its full thickness, or earlier where a thin body leaves no room.
-    """
-    for p in range(count):
-        a, b = pair[p, 0], pair[p, 1]
-        soft_a, soft_b = coating[a, SOFTNESS], coating[b, SOFTNESS]
-        soft = soft_a + soft_b
-        is_round = kind[a] <= CAPSULE
-        room = min(extent[b, INNER] + (extent[a, INNER] if is_round else 0.0), 2.0 * extent[a, INNER])
-        if both_press(kind[a], kind[b]):
-            room = min(room, extent[a, INNER])
-        limit = 0.25 * room
-        if soft_a > 0.0:
-            limit = min(limit, coating[a, THICKNESS] * soft / soft_a)
-        if soft_b > 0.0:
-            limit = min(limit, coating[b, THICKNESS] * soft / soft_b)
-        # A body at the stopping speed is to be halted within a quarter of the room, even when only its smallest
-        # sample touches: mass·speed² = hardness·area·way².
-        way = 0.25 * room
-        area = 2.0 / 3.0 * math.pi * extent[a, INNER] * way
-        if not is_round:
-            area = min(area, coating[a, FINEST], coating[b, FINEST])
-        mass = 1.0 / (inverse_mass[a] + inverse_mass[b])
-        material[p, STIFFNESS] = 1.0 / soft
-        material[p, DAMPING] = (coating[a, LOSS] * soft_a + coating[b, LOSS] * soft_b) / soft
-        material[p, FRICTION] = math.sqrt(coating[a, ROUGHNESS] * coating[b, ROUGHNESS])
-        material[p, LIMIT] = limit
-        material[p, HARD] = mass * STOPPING_SPEED**2 / (area * way * way)
-        material[p, ROOM] = room
-
-
 def grow(contacts):
     """The same contacts with room for the pairs that `find_pairs` wanted."""
     return with_capacity(contacts, max(2 * len(contacts.touching), int(1.25 * contacts.near.info[WANTED]) + 16))
@@ -284,10 +235,11 @@ def with_capacity(contacts, capacity):
         new[: len(old)] = old
         return new
 
-    near = contacts.near._replace(
+    near = replace(
+        contacts.near,
         pair=larger(contacts.near.pair),
         memory=larger(contacts.near.memory),
         table=np.full(2 ** int(2 * capacity).bit_length(), -1, np.int64),
     )
-    rows = {name: larger(getattr(contacts, name)) for name in ("touching", "friction", "load", "place", "pair", "material")}
-    return contacts._replace(near=near, **rows)
+    per_pair = ("touching", "friction", "load", "place", "pair", "material")
+    return replace(contacts, near=near, **{name: larger(getattr(contacts, name)) for name in per_pair})

@@ -5,15 +5,15 @@ present state and judges whether the step was too long to be believed.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.geometry.fields import BLOB, BOX, CAPSULE, CYLINDER, PLANE, SPHERE, Shapes
+from impel.geometry.fields import BLOB, BOX, CAPSULE, CYLINDER, SPHERE, Shapes
 from impel.geometry.samples import Samples, make_samples
-from impel.geometry.shapes import CORE, INNER, RADIUS, SKIN, make_extents, make_shapes, solid
-from impel.kernel import kernel
+from impel.geometry.shapes import CORE, RADIUS, SKIN, make_extents, make_shapes
+from impel.kernel import kernel, struct
 from impel.motion.rotations import (
     add,
     axpy,
@@ -30,20 +30,14 @@ from impel.motion.rotations import (
     sub,
     unrotate,
 )
-from impel.physics import broadphase as near_of
-from impel.physics import patches as of
+from impel.physics import broadphase
+from impel.physics import coating as coating_of
+from impel.physics.bars import DISC, press_bar
 from impel.physics.bodies import Bodies
-from impel.physics.broadphase import Near, both_press, find_pairs, grow, with_capacity
-from impel.physics.patches import (
-    COLUMNS,
-    distance,
-    press_ball,
-    press_balls,
-    press_flat_end,
-    press_points,
-    press_round_end,
-    press_side,
-)
+from impel.physics.broadphase import Near, find_pairs, grow, with_capacity
+from impel.physics.coating import Coating, both_press, default_coating
+from impel.physics.friction import SHEAR, rub
+from impel.physics.patches import BOUNCE, COLUMNS, ELASTIC, distance, press_ball, press_balls, press_points, sum_up
 
 __all__ = ["Coating", "Contacts", "contact_forces", "default_coating", "find_pairs", "grow", "make_contacts"]
 
@@ -51,32 +45,14 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 GOOD, TOO_STIFF, TOO_DEEP, TOO_FAR, NOT_A_NUMBER = 0, 1, 2, 4, 5  # verdicts
-STIFFNESS_BOUND = 3.0  # a step is too long when this x stiffness x dt² / mass > 1, that is dt > 0.58/ω
+STIFFNESS_BOUND = 1.5  # a step is too long when this x stiffness x dt² / mass > 1, that is dt > 0.8/ω
+BLOW_CARE = 4.0  # x that for blows: undamped ones then keep their energy within 1 %
 DEPTH_SHARE = 0.5  # of the limit, by which the depth may change in a step
 ROOM_SHARE = 0.5  # of the room, by which bodies may approach each other in a step
 
-# Tangential stiffness over normal: at the rim of a rolling ball 2/7 of its mass is felt, so both directions
-# swing equally fast and friction never asks for shorter steps.
-SHEAR = 2.0 / 7.0
-SHEAR_DAMPING = 0.5  # of critical: what rests on friction comes to rest
 
-CALMING = 0.3  # of critical: extra damping of motion slower than a bounce (patches.BOUNCE), so that things come to rest
-
-# The default coating yields this much under the body's own weight: 0.5 mm for round shapes, 0.05 mm for flat
-# ones (stacks need that), so that ω = √(2g/depth) resp. √(g/depth) is 200-440 s⁻¹ whatever the mass: steps of 1-2 ms.
-ROUND_SINK, FLAT_SINK = 5e-4, 5e-5
-
-
-class Coating(NamedTuple):
-    """The elastic layer of a body."""
-
-    stiffness: float  # N/m³: pressure per depth; infinite is rigid
-    thickness: float  # m: pressed deeper than this it stiffens
-    damping: float = 0.5  # s/m (Hunt and Crossley): restitution 0.85, 0.51, 0.33 for 0.1, 0.5, 1 at 2.4 m/s
-    friction: float = 0.6
-
-
-class Contacts(NamedTuple):
+@struct
+class Contacts:
     """The coatings of N bodies, and room for P pairs of them."""
 
     touching: Floats  # (P,) 1 while the two overlap
@@ -84,8 +60,8 @@ class Contacts(NamedTuple):
     load: Floats  # (P,) normal force at the present state, where touching
     place: Floats  # (P, 6) centre of pressure, normal from the second body to the first; where touching
     pair: Integers  # (P, 2) written by `find_pairs`, as is the next
-    material: Floats  # (P, 6) broadphase.STIFFNESS ...
-    coating: Floats  # (N, 5) broadphase.SOFTNESS ...
+    material: Floats  # (P, 6) coating.STIFFNESS ...
+    coating: Floats  # (N, 5) coating.SOFTNESS ...
     extent: Floats  # (N, 6) geometry.shapes.RADIUS ...
     shapes: Shapes
     samples: Samples | None
@@ -95,22 +71,6 @@ class Contacts(NamedTuple):
     patch: Floats  # (2, COLUMNS) scratch
 
     STATE = ("touching", "friction")
-
-
-def default_coating(shape: dict[str, Any], mass: float) -> Coating:
-    """A stiff coating that barely yields under the body's own weight; a fixed body is rigid."""
-    arrays = make_shapes([shape])
-    kind, (r, half, _) = arrays.kind[0], arrays.size[0]
-    if kind == PLANE or not math.isfinite(mass):
-        return Coating(math.inf, math.inf)
-    overlap = solid(shape).volume ** (2 / 3) * FLAT_SINK
-    if kind == SPHERE:
-        overlap = math.pi * r * ROUND_SINK**2
-    elif kind in (CAPSULE, CYLINDER):  # lying; a parabolic segment has 2/3 of the area of its rectangle
-        overlap = 4 / 3 * math.sqrt(2 * r) * ROUND_SINK**1.5 * 2 * half
-        if kind == CAPSULE:
-            overlap += math.pi * r * ROUND_SINK**2
-    return Coating(mass * 9.81 / overlap, 0.25 * make_extents(arrays)[0, INNER])
 
 
 def make_contacts(
@@ -167,7 +127,7 @@ def _finest_points(shapes: Shapes, samples: Samples | None) -> Floats:
     finest = np.full(len(shapes.kind), math.inf)
     for i, kind in enumerate(shapes.kind):
         if kind == CYLINDER:
-            finest[i] = shapes.size[i, 0] ** 2 * of.DISC[:, 2].min()
+            finest[i] = shapes.size[i, 0] ** 2 * DISC[:, 2].min()
         elif samples is not None and kind in (BOX, BLOB):
             first, last = samples.clusters[i]
             area = samples.area[samples.range[first, 0] : samples.range[last - 1, 1]]
@@ -189,12 +149,12 @@ def contact_forces(bodies, contacts, dt):
         set3(bodies.force, i, (0.0, 0.0, 0.0))
         set3(bodies.torque, i, (0.0, 0.0, 0.0))
     verdict = GOOD
-    for p in range(contacts.near.info[near_of.COUNT]):
+    for p in range(contacts.near.info[broadphase.COUNT]):
         a, b = contacts.pair[p, 0], contacts.pair[p, 1]
         apart = sub(get3(bodies.position, a), get3(bodies.position, b))
         approach = sub(get3(bodies.velocity, a), get3(bodies.velocity, b))
         reach = extent[a, RADIUS] + extent[b, RADIUS]
-        room = ROOM_SHARE * material[p, near_of.ROOM]
+        room = ROOM_SHARE * material[p, coating_of.ROOM]
         square = dot(apart, apart)
         if square > reach * reach:
             if touching[p] != 0.0:
@@ -212,29 +172,29 @@ def contact_forces(bodies, contacts, dt):
         spin_a, spin_b = get3(bodies.spin, a), get3(bodies.spin, b)
         mass = 1.0 / (bodies.inverse_mass[a] + bodies.inverse_mass[b])
         stuff = (
-            material[p, near_of.STIFFNESS],
-            material[p, near_of.DAMPING],
-            material[p, near_of.LIMIT],
-            material[p, near_of.HARD],
+            material[p, coating_of.STIFFNESS],
+            material[p, coating_of.DAMPING],
+            material[p, coating_of.LIMIT],
+            material[p, coating_of.HARD],
         )
         motion = (sub(approach, cross(spin_a, apart)), sub(spin_a, spin_b))
-        gap, step = _press(
+        gap, step = _press_into(
             shapes, contacts.samples, contacts.bars, a, b, extent[a, RADIUS], _half_extents(extent, b),
-            qa, qb, apart, motion, stuff, contacts.coating[b, near_of.FINEST], patch[0],
+            qa, qb, apart, motion, stuff, contacts.coating[b, coating_of.FINEST], patch[0],
         )
-        if step * dt > room and abs(gap) < step * dt:
+        if step * dt > room and gap < step * dt:
             verdict = max(verdict, TOO_FAR)
-        elastic = patch[0, of.ELASTIC]
+        elastic = patch[0, ELASTIC]
         both = gap < 0.0 and both_press(kind_a, kind_b)
         if both:
             # Seen from A: B's points move against A's.
             back = scale(apart, -1.0)
             motion = (sub(scale(approach, -1.0), cross(spin_b, back)), sub(spin_b, spin_a))
-            _press(
+            _press_into(
                 shapes, contacts.samples, contacts.bars, b, a, extent[b, RADIUS], _half_extents(extent, a),
-                qb, qa, back, motion, stuff, contacts.coating[a, near_of.FINEST], patch[1],
+                qb, qa, back, motion, stuff, contacts.coating[a, coating_of.FINEST], patch[1],
             )
-            elastic += patch[1, of.ELASTIC]
+            elastic += patch[1, ELASTIC]
         if not elastic > 0.0:
             if touching[p] != 0.0:
                 _forget(touching, friction, p)
@@ -242,7 +202,7 @@ def contact_forces(bodies, contacts, dt):
                 return NOT_A_NUMBER
             continue
 
-        force, moment, centre, spread, elastic, stiffness, rate = _sum_up(patch, both, qa, qb, apart, mass)
+        force, moment, centre, spread, elastic, stiffness, rate = sum_up(patch, both, qa, qb, apart, mass)
         load = norm(force)
         normal = scale(force, 1.0 / max(load, 1e-300))
         arm = sub(centre, apart)
@@ -251,21 +211,32 @@ def contact_forces(bodies, contacts, dt):
             give_a = _give(give_a, get3(bodies.inverse_inertia, a), arm, normal, spread)
         if kind_b != SPHERE:
             give_b = _give(give_b, get3(bodies.inverse_inertia, b), centre, normal, spread)
-        contacts.strain[a] += stiffness * give_a
-        contacts.strain[b] += stiffness * give_b
+        care = 1.0 + (BLOW_CARE - 1.0) * min(1.0, rate / BOUNCE)
+        contacts.strain[a] += care * stiffness * give_a
+        contacts.strain[b] += care * stiffness * give_b
         if rate * dt > DEPTH_SHARE * stuff[2]:
             verdict = max(verdict, TOO_DEEP)
         # Damping acts with the speed of half a step ago: it must not turn that speed round.
         if stuff[1] * elastic * (give_a + give_b) * dt > 1.0:
             verdict = max(verdict, TOO_STIFF)
 
+        # A step that must be accepted all the same (fixed, or the shortest there is) shall not blow up: the spring is
+        # at most as stiff as the step allows, and damping at most stops the bodies.
+        excess = max(1.0, stiffness * (give_a + give_b) * dt * dt)
+        allowed = min(load, elastic) / excess
+        if load > elastic:
+            allowed += min(load - elastic, rate / max((give_a + give_b) * dt, 1e-300))
+        if allowed < load:
+            force, moment = scale(force, allowed / load), scale(moment, allowed / load)
+            load, stiffness = allowed, stiffness / excess
+
         slip = sub(add(approach, cross(spin_a, arm)), cross(spin_b, centre))
-        rub, torque = _rub(
+        grip, torque = rub(
             friction, p, slip, scale(add(spin_a, spin_b), 0.5), dot(sub(spin_a, spin_b), normal), normal,
-            material[p, near_of.FRICTION] * load, stiffness, spread, mass, dt,
+            material[p, coating_of.FRICTION] * load, stiffness, spread, mass, dt,
         )
-        force = add(force, rub)
-        moment = axpy(torque, normal, add(moment, cross(centre, rub)))
+        force = add(force, grip)
+        moment = axpy(torque, normal, add(moment, cross(centre, grip)))
         touching[p] = 1.0
         contacts.load[p] = load
         where = add(get3(bodies.position, b), centre)
@@ -297,11 +268,11 @@ def _forget(touching, friction, p):
 
 
 @kernel
-def _press(shapes, samples, bars, a, b, radius, half, qa, qb, apart, motion, stuff, finest, patch):
+def _press_into(shapes, samples, bars, a, b, radius, half, qa, qb, apart, motion, stuff, finest, patch):
     """Sum up how A's surface presses into B's field.
 
-    `radius` bounds A, `half` B; `motion` is the velocity of A's points against B's, at B's centre, and the spin. Returns a lower bound of the
-    gap, and an upper bound of the speed at which it closes or opens.
+    `radius` bounds A, `half` B; `motion` is the velocity of A's points against B's, at B's centre, and the spin.
+    Returns a lower bound of the gap, and an upper bound of the speed at which it closes or opens.
     """
     for k in range(COLUMNS):
         patch[k] = 0.0
@@ -325,69 +296,12 @@ def _press(shapes, samples, bars, a, b, radius, half, qa, qb, apart, motion, stu
     z = rotate(turn, (0.0, 0.0, 1.0))
     if kind <= CYLINDER:
         r, length = shapes.size[a, 0], shapes.size[a, 1]
-        _press_bar(bars, shapes, b, centre, z, length, r, kind == CYLINDER, motion, stuff, patch)
+        press_bar(bars, shapes, b, centre, z, length, r, kind == CYLINDER, motion, stuff, finest, patch)
         return gap, speed
     x, y = rotate(turn, (1.0, 0.0, 0.0)), rotate(turn, (0.0, 1.0, 0.0))
     rows = ((x[0], y[0], z[0]), (x[1], y[1], z[1]), (x[2], y[2], z[2]))
     press_points(shapes, b, samples, a, centre, rows, half, motion, stuff, finest, patch)
     return gap, speed
-
-
-@kernel
-def _press_bar(bars, shapes, b, centre, axis, half, r, flat_ends, motion, stuff, patch):
-    if bars is None:
-        return
-    press_side(shapes, b, centre, axis, half, r, flat_ends, motion, stuff, patch)
-    for side in (-1.0, 1.0):
-        end, outward = axpy(side * half, axis, centre), scale(axis, side)
-        if flat_ends:
-            press_flat_end(shapes, b, end, outward, r, motion, stuff, patch)
-        else:
-            press_round_end(shapes, b, end, outward, r, motion, stuff, patch)
-
-
-@kernel(inline=True)
-def _in_world(patch, side, q, mass):
-    """Force, moment, and centre of pressure of a patch, turned into the world's directions."""
-    force = patch[side, of.FORCE], patch[side, of.FORCE + 1], patch[side, of.FORCE + 2]
-    moment = patch[side, of.MOMENT], patch[side, of.MOMENT + 1], patch[side, of.MOMENT + 2]
-    calm = patch[side, of.CALM], patch[side, of.CALM + 1], patch[side, of.CALM + 2]
-    seconds = 2.0 * CALMING * math.sqrt(mass / max(patch[side, of.STIFFNESS], 1e-300))
-    pull = -seconds * dot(calm, force)
-    push = dot(force, force)
-    if pull > push:  # contact never pulls
-        seconds *= push / pull
-    force = rotate(q, axpy(seconds, calm, force))
-    calm = patch[side, of.CALM + 3], patch[side, of.CALM + 4], patch[side, of.CALM + 5]
-    moment = rotate(q, axpy(seconds, calm, moment))
-    share = 1.0 / max(patch[side, of.ELASTIC], 1e-300)
-    centre = scale((patch[side, of.CENTRE], patch[side, of.CENTRE + 1], patch[side, of.CENTRE + 2]), share)
-    spread = max(0.0, patch[side, of.SPREAD] * share - dot(centre, centre))
-    return force, moment, rotate(q, centre), spread
-
-
-@kernel
-def _sum_up(patch, both, qa, qb, apart, mass):
-    """Force on A, its moment about B's centre, centre of pressure from there, mean square extent of the patch,
-    elastic force, stiffness, and fastest change of depth."""
-    force, moment, centre, spread = _in_world(patch, 0, qb, mass)
-    elastic, stiffness, rate = patch[0, of.ELASTIC], patch[0, of.STIFFNESS], patch[0, of.RATE]
-    if both:
-        # Whoever found more of the overlap is the better witness.
-        v0, v1 = patch[0, of.VOLUME] ** 2, patch[1, of.VOLUME] ** 2
-        w = v0 / (v0 + v1)
-        force1, moment1, centre1, spread1 = _in_world(patch, 1, qa, mass)
-        moment1 = add(moment1, cross(apart, force1))
-        force = axpy(w, force, scale(force1, w - 1.0))
-        moment = axpy(w, moment, scale(moment1, w - 1.0))
-        total = w * elastic + (1.0 - w) * patch[1, of.ELASTIC]
-        share = w * elastic / total
-        centre = axpy(share, centre, scale(add(centre1, apart), 1.0 - share))
-        spread = share * spread + (1.0 - share) * spread1
-        elastic = total
-        stiffness = w * stiffness + (1.0 - w) * patch[1, of.STIFFNESS]
-        rate = max(rate, patch[1, of.RATE])
-    return force, moment, centre, spread, elastic, stiffness, rate
 
 
 @kernel
@@ -397,36 +311,3 @@ def _give(inverse_mass, inverse_inertia, arm, normal, spread):
     swing = max(inverse_inertia[0], inverse_inertia[1], inverse_inertia[2])
     across = inverse_mass + (dot(lever, lever) + spread) * swing
     return max(across, SHEAR * (inverse_mass + dot(arm, arm) * swing))
-
-
-@kernel
-def _rub(friction, p, slip, spin, turn, normal, grip, stiffness, spread, mass, dt):
-    """Friction on A, a force at the centre of pressure and a torque about the normal, at most `grip`.
-
-    A spring holds the surfaces together where they met and slips when it would exceed Coulomb's limit (Cundall and
-    Strack 1979). What is remembered is the spring's force, not its length: a spring that grows stiffer while the
-    bodies are pressed together must not gain energy by it, and one that grows softer loses force in proportion.
-    """
-    shear = SHEAR * stiffness
-    slip = axpy(-dot(slip, normal), normal, slip)
-    held = get3(friction, p)
-    torque = friction[p, 3]
-    kept = min(1.0, shear / max(friction[p, 4], 1e-300))
-    size = norm(held)
-    if size > 0.0:
-        # The spring turns along with the pair, and stays in the plane of contact.
-        held = axpy(dt, cross(spin, held), held)
-        held = axpy(-dot(held, normal), normal, held)
-        held = scale(held, kept * size / max(norm(held), 1e-300))
-    held = axpy(-shear * dt, slip, held)
-    held = scale(held, min(1.0, grip / max(norm(held), 1e-300)))
-    limit = 2.0 / 3.0 * grip * math.sqrt(spread)
-    torque = min(max(kept * torque - shear * spread * dt * turn, -limit), limit)
-    if dt > 0.0:
-        set3(friction, p, held)
-        friction[p, 3] = torque
-        friction[p, 4] = shear
-    damping = 2.0 * SHEAR_DAMPING * math.sqrt(shear * SHEAR * mass)
-    rub = axpy(-damping, slip, held)
-    rub = scale(rub, min(1.0, grip / max(norm(rub), 1e-300)))
-    return rub, min(max(torque - damping * spread * turn, -limit), limit)

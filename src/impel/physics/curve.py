@@ -54,9 +54,18 @@ def _coefficient(curves, i, order):
     return curves[i, k], curves[i, k + 1], curves[i, k + 2]
 
 
-@kernel(inner=True)
+@kernel(inline=True)
+def knot_point(curves, i):
+    if curves is None:
+        return 0.0, 0.0, 0.0
+    return curves[i, 1], curves[i, 2], curves[i, 3]
+
+
+@kernel
 def curve_at(curves, first, last, t):
     """Point, first and second derivative; straight on beyond the ends, with unit speed."""
+    if curves is None:
+        return (t, t, t), (t, t, t), (t, t, t)
     if t <= curves[first, 0] or t >= curves[last, 0]:
         i = first if t <= curves[first, 0] else last
         tangent = _coefficient(curves, i, 1)
@@ -81,9 +90,11 @@ def curve_at(curves, first, last, t):
     )
 
 
-@kernel(inner=True)
+@kernel
 def foot_on_curve(curves, first, last, closed, point, t):
     """Parameter, point and unit tangent where the curve is nearest to a point, searched from t on."""
+    if curves is None:  # never called, and nothing of it compiled
+        return t, point, point
     period = curves[last, 0]
     step = period
     iteration = 0

@@ -9,18 +9,25 @@ import math
 
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, cross, dot, get3, get4, multiply, norm, rotate, scale, set3, sub, unrotate
-from impel.physics.curve import foot_on_curve
+from impel.physics.curve import foot_on_curve, knot_point
 from impel.physics.joints import (
     ANGULAR_A,
     ANGULAR_B,
+    AT_A,
+    AT_B,
     BALL,
+    FRAME_A,
+    FRAME_B,
     HINGE,
     IN_SPHERE,
     LINEAR,
     LIVE,
+    LOWER,
     ON_CURVE,
     ON_SEGMENT,
+    SIZE,
     TURNING_A,
+    UPPER,
     WELD,
 )
 from impel.physics.surface import distance_to_surface
@@ -29,22 +36,17 @@ INVERSE = 7  # column of `place` where the inverse inertia begins
 
 
 @kernel(inline=True)
-def _three(v):
-    return v[0], v[1], v[2]
-
-
-@kernel(inline=True)
-def _four(v):
-    return v[0], v[1], v[2], v[3]
-
-
-@kernel(inline=True)
 def vector_of(rows, r, column):
     return rows[r, column], rows[r, column + 1], rows[r, column + 2]
 
 
 @kernel(inline=True)
-def _axes(q):
+def four_of(rows, r, column):
+    return rows[r, column], rows[r, column + 1], rows[r, column + 2], rows[r, column + 3]
+
+
+@kernel(inline=True)
+def axes_of(q):
     """The columns of the rotation matrix."""
     w, x, y, z = q
     return (
@@ -54,111 +56,105 @@ def _axes(q):
     )
 
 
-@kernel(inner=True)
-def _set_row(rows, r, force, couple_a, couple_b):
-    row = rows[r]
-    row[LINEAR], row[LINEAR + 1], row[LINEAR + 2] = force
-    row[ANGULAR_A], row[ANGULAR_A + 1], row[ANGULAR_A + 2] = couple_a
-    row[ANGULAR_B], row[ANGULAR_B + 1], row[ANGULAR_B + 2] = couple_b
+@kernel(inline=True)
+def _set_direction(rows, r, direction, aim):
+    if aim:
+        rows[r, LINEAR], rows[r, LINEAR + 1], rows[r, LINEAR + 2] = direction
 
 
 @kernel(inline=True)
-def _set_force(rows, r, force, arm_a, arm_b):
-    _set_row(rows, r, force, cross(arm_a, force), cross(force, arm_b))
+def nearest_turn(angle, last):
+    """The same angle, without jumps: of all that differ by full turns, the one nearest to the last."""
+    return angle + 2.0 * math.pi * math.floor((last - angle) / (2.0 * math.pi) + 0.5)
 
 
-@kernel(inline=True)
-def _set_couple(rows, r, couple):
-    _set_row(rows, r, (0.0, 0.0, 0.0), couple, scale(couple, -1.0))
-
-
-@kernel(inner=True)
+@kernel
 def look(bodies, joints, begin, end, aim):
     """Write how far each row of the joints begin to end is from being met to `change`.
 
     Also updates the coordinates, and, to `aim`, the directions in which the rows act at the present places.
     Rows of limits that are not met count as met.
     """
-    g, rows = joints.change, joints.rows
+    g, rows, fixed = joints.change, joints.rows, joints.fixed
     for k in range(begin, end):
         joint = joints.each[k]
-        kind, r, limit = joint.kind, joint.row, joint.limit
+        kind, r, limit, j = joint.kind, joint.row, joint.limit, joint.index
         q_a, q_b = get4(bodies.orientation, joint.a), get4(bodies.orientation, joint.b)
-        arm_a = rotate(q_a, _three(joint.at_a))
+        arm_a = rotate(q_a, vector_of(fixed, k, AT_A))
         arm_b = sub(add(get3(bodies.position, joint.a), arm_a), get3(bodies.position, joint.b))
-        gap = sub(arm_b, rotate(q_b, _three(joint.at_b)))
-        coordinate = joints.coordinate[joint.index]
-        active = joints.active[joint.index]
+        gap = sub(arm_b, rotate(q_b, vector_of(fixed, k, AT_B)))
+        active = joints.active[j]
+        couples = r  # the first row that acts as a couple
         if kind <= WELD:
             g[r], g[r + 1], g[r + 2] = gap
-            if aim:
-                _set_force(rows, r, (1.0, 0.0, 0.0), arm_a, arm_b)
-                _set_force(rows, r + 1, (0.0, 1.0, 0.0), arm_a, arm_b)
-                _set_force(rows, r + 2, (0.0, 0.0, 1.0), arm_a, arm_b)
-            if kind != BALL:
-                x_a, y_a, z_a = _axes(multiply(q_a, _four(joint.frame_a)))
-                x_b, y_b, z_b = _axes(multiply(q_b, _four(joint.frame_b)))
+            couples = r + 3
+            for i in range(3):
+                world_axis = (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0)
+                _set_direction(rows, r + i, world_axis, aim)
+        if kind != BALL:
+            coordinate = joints.coordinate[j]
+            x_b, y_b, z_b = axes_of(multiply(q_b, four_of(fixed, k, FRAME_B)))
+            direction = z_b  # of the limit
+            if kind <= WELD:
+                x_a, y_a, z_a = axes_of(multiply(q_a, four_of(fixed, k, FRAME_A)))
+                direction = scale(z_a, -1.0)
                 if kind == HINGE:
                     g[r + 3], g[r + 4] = dot(z_a, x_b), dot(z_a, y_b)
-                    if aim:
-                        _set_couple(rows, r + 3, cross(z_a, x_b))
-                        _set_couple(rows, r + 4, cross(z_a, y_b))
-                        if limit >= 0:
-                            _set_couple(rows, limit, scale(z_a, -1.0))
-                    # Without jumps: the turn nearest to the last angle.
-                    angle = math.atan2(dot(x_b, y_a), dot(x_b, x_a))
-                    turn = 2.0 * math.pi
-                    coordinate = angle + turn * math.floor((coordinate - angle) / turn + 0.5)
+                    _set_direction(rows, r + 3, cross(z_a, x_b), aim)
+                    _set_direction(rows, r + 4, cross(z_a, y_b), aim)
+                    coordinate = nearest_turn(math.atan2(dot(x_b, y_a), dot(x_b, x_a)), coordinate)
                 else:
                     g[r + 3], g[r + 4], g[r + 5] = dot(x_a, y_b), dot(y_a, z_b), dot(z_a, x_b)
-                    if aim:
-                        _set_couple(rows, r + 3, cross(x_a, y_b))
-                        _set_couple(rows, r + 4, cross(y_a, z_b))
-                        _set_couple(rows, r + 5, cross(z_a, x_b))
-        else:
-            direction = (1.0, 0.0, 0.0)
-            if kind == ON_SEGMENT:
-                x_b, y_b, direction = _axes(multiply(q_b, _four(joint.frame_b)))
-                g[r], g[r + 1] = dot(gap, x_b), dot(gap, y_b)
-                coordinate = dot(gap, direction)
-                if aim:
-                    _set_force(rows, r, x_b, arm_a, arm_b)
-                    _set_force(rows, r + 1, y_b, arm_a, arm_b)
-            elif kind == ON_CURVE:
-                local = unrotate(q_b, arm_b)
-                coordinate, at, tangent = foot_on_curve(
-                    joints.curves, joint.knot, joint.last_knot, joint.closed, local, coordinate
-                )
-                away = sub(local, at)
-                normal = get3(joints.normal, joint.index)
-                if aim:
-                    normal = axpy(-dot(normal, tangent), tangent, normal)
-                    normal = scale(normal, 1.0 / norm(normal))
-                    set3(joints.normal, joint.index, normal)
-                    _set_force(rows, r, rotate(q_b, normal), arm_a, arm_b)
-                    _set_force(rows, r + 1, rotate(q_b, cross(tangent, normal)), arm_a, arm_b)
-                g[r], g[r + 1] = dot(away, normal), dot(away, cross(tangent, normal))
-                direction = rotate(q_b, tangent)
-                if active != 0.0:  # measured along the tangent: the parameter is a length only beyond the ends
-                    tip = vector_of(joints.curves, joint.knot if active < 0.0 else joint.last_knot, 1)
-                    bound = joint.lower if active < 0.0 else joint.upper
-                    coordinate = bound + dot(sub(local, tip), tangent)
-            elif kind == IN_SPHERE:
-                coordinate = norm(gap)
-                if coordinate > 0.0:
-                    direction = scale(gap, 1.0 / coordinate)
+                    _set_direction(rows, r + 3, cross(x_a, y_b), aim)
+                    _set_direction(rows, r + 4, cross(y_a, z_b), aim)
+                    _set_direction(rows, r + 5, cross(z_a, x_b), aim)
             else:
-                q = multiply(q_b, _four(joint.frame_b))
-                g[r], normal = distance_to_surface(joint.surface, joint.size, unrotate(q, gap))
-                if aim:
-                    _set_force(rows, r, rotate(q, normal), arm_a, arm_b)
-            if aim and limit >= 0:
-                _set_force(rows, limit, direction, arm_a, arm_b)
-        joints.coordinate[joint.index] = coordinate
-        if limit >= 0:
-            g[limit] = 0.0
-            if active != 0.0:
-                g[limit] = coordinate - (joint.lower if active < 0.0 else joint.upper)
+                couples = joint.row_end
+                if kind == ON_SEGMENT:
+                    g[r], g[r + 1], coordinate = dot(gap, x_b), dot(gap, y_b), dot(gap, z_b)
+                    _set_direction(rows, r, x_b, aim)
+                    _set_direction(rows, r + 1, y_b, aim)
+                elif kind == ON_CURVE:
+                    local = unrotate(q_b, arm_b)
+                    coordinate, at, tangent = foot_on_curve(
+                        joints.curves, joint.knot, joint.last_knot, joint.closed, local, coordinate
+                    )
+                    normal = get3(joints.normal, j)
+                    if aim:
+                        normal = axpy(-dot(normal, tangent), tangent, normal)
+                        normal = scale(normal, 1.0 / norm(normal))
+                        set3(joints.normal, j, normal)
+                    _set_direction(rows, r, rotate(q_b, normal), aim)
+                    _set_direction(rows, r + 1, rotate(q_b, cross(tangent, normal)), aim)
+                    away = sub(local, at)
+                    g[r], g[r + 1] = dot(away, normal), dot(away, cross(tangent, normal))
+                    direction = rotate(q_b, tangent)
+                    if active != 0.0:  # measured along the tangent: the parameter is a length only beyond the ends
+                        tip = knot_point(joints.curves, joint.knot if active < 0.0 else joint.last_knot)
+                        coordinate = dot(sub(local, tip), tangent) + fixed[k, LOWER if active < 0.0 else UPPER]
+                elif kind == IN_SPHERE:
+                    coordinate = norm(gap)
+                    if coordinate > 0.0:
+                        direction = scale(gap, 1.0 / coordinate)
+                else:
+                    local = (dot(gap, x_b), dot(gap, y_b), dot(gap, z_b))
+                    g[r], normal = distance_to_surface(joints.surfaces, k, four_of(fixed, k, SIZE), local)
+                    _set_direction(rows, r, axpy(normal[0], x_b, axpy(normal[1], y_b, scale(z_b, normal[2]))), aim)
+            joints.coordinate[j] = coordinate
+            if limit >= 0:
+                _set_direction(rows, limit, direction, aim)
+                g[limit] = 0.0
+                if active != 0.0:
+                    g[limit] = coordinate - fixed[k, LOWER if active < 0.0 else UPPER]
+        if aim:
+            for i in range(r, joint.row_end):
+                direction = vector_of(rows, i, LINEAR)
+                couple_a, couple_b = cross(arm_a, direction), cross(direction, arm_b)
+                if i >= couples:
+                    couple_a, couple_b = direction, scale(direction, -1.0)
+                    _set_direction(rows, i, (0.0, 0.0, 0.0), aim)
+                for n in range(3):
+                    rows[i, ANGULAR_A + n], rows[i, ANGULAR_B + n] = couple_a[n], couple_b[n]
 
 
 @kernel(inline=True)
@@ -176,13 +172,13 @@ def worst_row(joints, begin, end, redundant):
     return worst
 
 
-@kernel(inner=True)
+@kernel
 def lean(bodies, joints, island):
     """How the rows that `look` has aimed act on the spins; leaves the inverse inertias in `place`."""
     place, rows = joints.place, joints.rows
     for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
         i = joints.members[k]
-        x, y, z = _axes(get4(bodies.orientation, i))
+        x, y, z = axes_of(get4(bodies.orientation, i))
         u, v, w = get3(bodies.inverse_inertia, i)
         c = INVERSE
         for m in range(3):
@@ -200,7 +196,7 @@ def lean(bodies, joints, island):
                     rows[r, c], rows[r, c + 1], rows[r, c + 2] = t
 
 
-@kernel(inner=True)
+@kernel
 def weigh(bodies, joints, island):
     """The matrix of an island: rows·inverse mass·rows, and ones for limits that are not met."""
     rows, data, envelope = joints.rows, joints.factor, joints.envelope
@@ -235,7 +231,7 @@ def turned(place, i, m):
     )
 
 
-@kernel(inner=True)
+@kernel
 def strike(bodies, joints, begin, end, impulse):
     """Let the rows of the joints begin to end act with these impulses on velocity and angular momentum."""
     for k in range(begin, end):

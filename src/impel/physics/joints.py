@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.files import Problem
+from impel.kernel import struct
 from impel.motion.rotations import conjugate, multiply, rotate
 from impel.physics.bodies import Bodies
 from impel.physics.curve import make_curve
@@ -58,34 +59,33 @@ EACH = np.dtype(
         ("row", "i8"),  # first row
         ("limit", "i8"),  # row of the limit, or -1
         ("row_end", "i8"),
-        ("surface", "i8"),
         ("knot", "i8"),  # on_curve: where it begins and ends in `curves`
         ("last_knot", "i8"),
         ("closed", "i8"),
-        ("weight", "f8"),  # 1 over the number of joints of the busier body (003, section 3.1)
-        ("at_a", "f8", 3),  # in the frame of a
-        ("at_b", "f8", 3),  # in the frame of b
-        ("frame_a", "f8", 4),  # the joint's frame in a: a hinge's axis is its z
-        ("frame_b", "f8", 4),  # the same in b: a segment lies along its z
-        ("lower", "f8"),  # smallest coordinate
-        ("upper", "f8"),  # largest one; of in_sphere, its radius
-        ("size", "f8", 4),  # half sizes or radii of the surface, then the radius of its edges
     ]
 )
+
+# Columns of `fixed`: the point in the frame of a and in that of b; the joint's frame in a and in b (a hinge's axis and
+# a segment lie along its z); half sizes or radii of the surface, then the radius of its edges; the smallest and largest
+# coordinate; 1 over the number of joints of the busier body (003, section 3.1).
+AT_A, AT_B, FRAME_A, FRAME_B, SIZE, LOWER, UPPER, WEIGHT = 0, 3, 6, 10, 14, 18, 19, 20
 
 # Columns of `rows`: how a row acts on the velocity of a (on b: the opposite), on the angular momenta of a and b and on
 # their spins; 0 for a limit that is not met; its force in the last step and in the one before.
 LINEAR, ANGULAR_A, ANGULAR_B, TURNING_A, TURNING_B, LIVE, FORCE, BEFORE = 0, 3, 6, 9, 12, 15, 16, 17
 
 
-class Joints(NamedTuple):
+@struct
+class Joints:
     """J joints with R rows, over N bodies in I islands (groups that share no body that can move).
 
-    Few arrays, because each costs compile time in every kernel that is given the joints.
+    What a scene does not use (curves, surfaces) is None and is not compiled.
     """
 
-    each: NDArray[np.void]  # (J,) what does not change, in the order of the rows
-    curves: Floats  # (K, 13) parameter where a piece begins, then its cubic coefficients, in the frame of b
+    each: NDArray[np.void]  # (J,) who is tied by what, in the order of the rows
+    fixed: Floats  # (J, 21) where, in the same order
+    curves: Floats | None  # (K, 13) parameter where a piece begins, then its cubic coefficients, in b; if there are any
+    surfaces: Integers | None  # (J,) which surface, if there are any
     island: Integers  # (I + 1, 4) where each island begins: in each, rows, members, pairs
     members: Integers  # bodies that can move, island by island
     loose: Integers  # bodies that can move and have no joint
@@ -102,7 +102,7 @@ class Joints(NamedTuple):
     impulse: Floats  # (R,) scratch
     place: Floats  # (N, 13) scratch: position and orientation before the step; inverse inertia in the world's frame
 
-    STATE = ("coordinate", "active", "normal", "rows", "factor")
+    STATE = ("coordinate", "active", "normal", "rows", "factor")  # type: ignore[misc]
 
 
 def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
@@ -120,21 +120,23 @@ def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
 
     placed = [_place(spec, bodies) for spec in specs]
     each = np.zeros(len(specs), EACH)
+    fixed = np.zeros((len(specs), 21))
     curves: list[Floats] = []
     row = knot = 0
     for k, j in enumerate(index for island in islands for index in island):
         joint = each[k]
         joint["index"] = j
-        for field, value in placed[j].fixed.items():
-            joint[field] = value
-        if joint["kind"] == HINGE and joint["lower"] == joint["upper"]:  # no freedom is left
+        joint["a"], joint["b"], joint["kind"] = specs[j].a, specs[j].b, KINDS.index(specs[j].kind)
+        joint["closed"] = specs[j].closed
+        fixed[k] = [*placed[j].fixed, 1.0 / max(len(at_body.get(i, ())) for i in (specs[j].a, specs[j].b))]
+        lower, upper = fixed[k, [LOWER, UPPER]]
+        if joint["kind"] == HINGE and lower == upper:  # no freedom is left
             joint["kind"] = WELD
-        limited = joint["kind"] != WELD and (np.isfinite(joint["lower"]) or np.isfinite(joint["upper"]))
+        limited = joint["kind"] != WELD and (np.isfinite(lower) or np.isfinite(upper))
         joint["row"] = row
         row += ROWS[joint["kind"]] + limited
         joint["row_end"] = row
         joint["limit"] = row - 1 if limited else -1
-        joint["weight"] = 1.0 / max(len(at_body.get(i, ())) for i in (specs[j].a, specs[j].b))
         curves += placed[j].curve
         joint["knot"], joint["last_knot"] = knot, knot + len(placed[j].curve) - 1
         knot += len(placed[j].curve)
@@ -158,9 +160,12 @@ def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
         marks.append((begin + len(island), int(each[begin + len(island) - 1]["row_end"]), len(members), len(pairs)))
     widths = np.arange(row) - first + 1
 
-    return Joints(
+    surfaces = np.array([SURFACES.index(specs[j].surface) for j in each["index"]], np.int64)
+    return Joints(  # type: ignore[call-arg]
         each=each,
-        curves=np.array(curves, float).reshape(-1, 13),
+        fixed=fixed,
+        curves=np.array(curves) if curves else None,
+        surfaces=surfaces if ON_SURFACE in each["kind"] else None,
         island=np.array(marks, np.int64),
         members=np.array(members, np.int64),
         loose=np.array([i for i in range(len(movable)) if movable[i] and i not in at_body], np.int64),
@@ -212,7 +217,7 @@ def _problems(spec: JointSpec, bodies: Bodies) -> Iterable[str]:
 class _Placed(NamedTuple):
     """A joint in the frames of its bodies."""
 
-    fixed: dict[str, object]
+    fixed: list[float]  # columns AT_A to UPPER
     coordinate: float
     curve: list[Floats]
     normal: Vector
@@ -248,20 +253,15 @@ def _place(spec: JointSpec, bodies: Bodies) -> _Placed:
         size = _surface_size(spec)
     elif spec.kind == "in_sphere":
         upper = float(spec.radius)
-    fixed = {
-        "kind": KINDS.index(spec.kind),
-        "a": spec.a,
-        "b": spec.b,
-        "surface": SURFACES.index(spec.surface),
-        "closed": spec.closed,
-        "at_a": _into(bodies, spec.a, at),
-        "at_b": _into(bodies, spec.b, at_b),
-        "frame_a": _frame_in(bodies, spec.a, frame),
-        "frame_b": _frame_in(bodies, spec.b, frame),
-        "lower": lower,
-        "upper": upper,
-        "size": size,
-    }
+    fixed = [
+        *_into(bodies, spec.a, at),
+        *_into(bodies, spec.b, at_b),
+        *_frame_in(bodies, spec.a, frame),
+        *_frame_in(bodies, spec.b, frame),
+        *size,
+        lower,
+        upper,
+    ]
     return _Placed(fixed, coordinate, curve, normal)
 
 

@@ -12,7 +12,7 @@ from impel.kernel import kernel
 from impel.motion.rotations import axpy, dot, get3, get4, set3, set4, sub
 from impel.physics.bodies import drift_one, spin_of, turn_freely
 from impel.physics.joint_rows import lean, look, strike, turned, vector_of, weigh, worst_row
-from impel.physics.joints import ANGULAR_A, ANGULAR_B, BEFORE, FORCE, LINEAR, LIVE
+from impel.physics.joints import ANGULAR_A, ANGULAR_B, BEFORE, FORCE, LINEAR, LIVE, LOWER, UPPER
 from impel.physics.skyline import factor, solve
 
 TOLERANCE = 1e-10  # m or rad: where the iterations stop
@@ -23,7 +23,7 @@ TOLERABLE = 1e-6  # m or rad, in rows that are redundant: a loop that was writte
 DIVERGED = 3  # verdict
 
 
-@kernel(inner=True)
+@kernel
 def hold_positions(bodies, joints, dt):
     """Move all bodies by a step so that the joints hold. Velocities hold the first half-kick before, and stay at
     half time after; key-framed bodies are already in place. Returns the verdict."""
@@ -47,9 +47,7 @@ def hold_positions(bodies, joints, dt):
                 p = joints.place[i]
                 set3(bodies.position, i, axpy(dt, get3(bodies.velocity, i), (p[0], p[1], p[2])))
                 momentum = get3(bodies.momentum, i)
-                q = turn_freely(
-                    (p[3], p[4], p[5], p[6]), momentum, bodies.inverse_inertia[i], bodies.top[i], dt
-                )
+                q = turn_freely((p[3], p[4], p[5], p[6]), momentum, bodies.inverse_inertia[i], bodies.top[i], dt)
                 set4(bodies.orientation, i, q)
             look(bodies, joints, begin, end, begin > end)  # no: but a literal would compile it twice
             error = worst_row(joints, row, row_end, TOLERANCE / TOLERABLE)
@@ -63,7 +61,7 @@ def hold_positions(bodies, joints, dt):
                     done = False
                     iteration = 0
                     rounds += 1
-                    last_error = math.inf
+                    last_error, error = math.inf, 1.0  # of the new set nothing is known yet
                     weigh(bodies, joints, island)
                     factor(joints.factor, joints.envelope, row, row_end, 0.0)
             if done:
@@ -88,7 +86,7 @@ def hold_positions(bodies, joints, dt):
     return 0
 
 
-@kernel(inner=True)
+@kernel
 def keep_places(bodies, joints, island):
     for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
         i = joints.members[k]
@@ -97,7 +95,7 @@ def keep_places(bodies, joints, island):
         p[3], p[4], p[5], p[6] = get4(bodies.orientation, i)
 
 
-@kernel(inner=True)
+@kernel
 def meet_limits(joints, begin, end):
     """Take in the limits that are overstepped; is there a new one?"""
     changed = False
@@ -105,7 +103,8 @@ def meet_limits(joints, begin, end):
         joint = joints.each[k]
         j, r = joint.index, joint.limit
         if r >= 0 and joints.active[j] == 0.0:
-            below, above = joint.lower - joints.coordinate[j], joints.coordinate[j] - joint.upper
+            below = joints.fixed[k, LOWER] - joints.coordinate[j]
+            above = joints.coordinate[j] - joints.fixed[k, UPPER]
             if max(below, above) > TOLERANCE:
                 joints.active[j] = -1.0 if below > above else 1.0
                 joints.rows[r, LIVE] = 1.0
@@ -114,7 +113,7 @@ def meet_limits(joints, begin, end):
     return changed
 
 
-@kernel(inner=True)
+@kernel
 def leave_limits(joints, begin, end, impulse, dt):
     """Let go of the limits that would have to pull; is there one?"""
     changed = False
@@ -129,7 +128,7 @@ def leave_limits(joints, begin, end, impulse, dt):
     return changed
 
 
-@kernel(inner=True)
+@kernel
 def hold_velocities(bodies, joints):
     """Take from the velocities what the joints forbid at the present places; limits only stop what runs into them."""
     change, rows = joints.change, joints.rows

@@ -11,7 +11,7 @@ from impel.kernel import kernel
 REDUNDANT = 1e-9  # pivot over diagonal entry below which a row says nothing new, as some joints of closed loops do
 
 
-@kernel(inner=True)
+@kernel
 def factor(data, envelope, begin, end, damping):
     """Turn rows begin to end, a block of their own, into their Cholesky factor.
 
@@ -34,7 +34,7 @@ def factor(data, envelope, begin, end, damping):
         data[row + r] = 1.0 / math.sqrt(pivot) if pivot > REDUNDANT * diagonal else 0.0
 
 
-@kernel(inner=True)
+@kernel
 def solve(data, envelope, begin, end, x):
     """Replace x by the solution, given the factor."""
     for r in range(begin, end):

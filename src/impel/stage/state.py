@@ -23,6 +23,8 @@ class Stage:
     bodies: Bodies
     followers: Followers | None
     joints: Joints | None
+    displaced: int | None  # 1: joints are held by the paper's displacements, corrected ...
+    printed: int | None  # 1: ... or as printed; else by RATTLE
     contacts: Contacts | None
     actuators: Actuators | None
     hand: "Hand | None"
