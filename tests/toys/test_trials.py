@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from impel.files import Problem
-from impel.toys.figure import load_figure
+from impel.toys.figure import figure_from, load_figure
+from impel.toys.generate import source_of
 from impel.toys.mechanism import ground_at, mechanism_of
+from impel.toys.synthesis import objective_for
 from impel.toys.trials import chunks, contact_points, gains_of, run_trials, start_state
 
 
@@ -142,3 +144,29 @@ def test_wrong_shapes_and_times_are_refused():
         run_trials(LUXO, np.zeros((1, 4, 3)), 0.1)
     with pytest.raises(Problem, match="greater than 0"):
         run_trials(LUXO, np.zeros((1, 4, 2)), 0.0)
+
+
+def test_names_never_reach_the_generated_code():
+    figure = load_figure("luxo").model_copy(update={"figure": 'lamp"""; import os; """'})
+    assert source_of(figure) == source_of(LUXO)
+
+
+def test_a_figure_without_joints_is_a_falling_stick():
+    document = {
+        "figure": "stick",
+        "links": {"stick": {"from": [0, 0], "to": [0.2, 0], "mass": 0.1}},
+        "contacts": {"a": {"link": "stick", "at": [0, 0]}, "b": {"link": "stick", "at": [0.2, 0]}},
+    }
+    stick = figure_from(document, subject="stick")
+    result = run_trials(stick, np.zeros((1, 1, 0)), 1.0, seconds=2.0, starts=start_state(stick, clearance=0.05))
+    assert result.final[0, result.rows.force].sum() == pytest.approx(0.1 * 9.81, rel=1e-6)
+    with pytest.raises(Problem, match="none is active"):
+        objective_for(stick)
+
+
+def test_what_explodes_is_worth_nothing_and_does_not_disturb_the_rest():
+    brittle = LUXO.model_copy(deep=True)
+    brittle.ground.stiffness, brittle.ground.damping = 1e12, 0.0  # far beyond what 1 ms can follow
+    objective = objective_for(brittle, {"distance": 1.0, "effort": -1.0, "periodicity": 1.0})
+    values = objective(random_poses(brittle, 20).reshape(20, -1))
+    assert not np.isnan(values).any()

@@ -23,7 +23,8 @@ from impel.toys.mechanism import GRAVITY, Mechanism, Vector, mechanism_of, rows_
 
 LANES = 8
 
-HEADER = '''"""Simulator of the figure {name}, written by impel. Change the figure, not this file."""
+# Only numbers of the figure enter the text, never its names: it is run as code.
+HEADER = '''"""Simulator of a figure of {links} links, written by impel. Change the figure, not this file."""
 
 import math
 
@@ -44,7 +45,7 @@ def steps(s, count):
 def source_of(figure: Figure) -> str:
     """The text of the figure's own module: `steps`, and `trials` from `schedule.py`."""
     body = "".join(f"            {line}\n" for line in without_zeros(_Step(figure).lines()))
-    return HEADER.format(name=figure.figure, lanes=LANES) + body + "\n\n" + _schedule(figure)
+    return HEADER.format(links=len(figure.links), lanes=LANES) + body + "\n\n" + _schedule(figure)
 
 
 def module_name(source: str) -> str:

@@ -78,6 +78,8 @@ class Objective:
     threads: int | None = None
 
     def __post_init__(self) -> None:
+        if not self.figure.active:
+            raise Problem(f"{self.figure.figure}: joints: none is active, so there is nothing to search for")
         if not self.terms:
             raise Problem("objective: needs at least one term")
         for name in self.terms:
@@ -114,12 +116,13 @@ class Objective:
     def values(self, results: Results) -> Floats:
         """One value per run, (T,)."""
         total = np.zeros(len(results.final))
-        for term, weight in self.terms.items():
-            if term == "periodicity":
-                part = self._periodicity(results)
-            else:
-                part = TERMS[term](results) if isinstance(term, str) else np.asarray(term(results), float)
-            total += weight * part
+        with np.errstate(all="ignore"):  # exploded runs hold infinities
+            for term, weight in self.terms.items():
+                if term == "periodicity":
+                    part = self._periodicity(results)
+                else:
+                    part = TERMS[term](results) if isinstance(term, str) else np.asarray(term(results), float)
+                total += weight * part
         # What exploded or stood on its head for a NaN is worth nothing, whatever the terms say.
         return np.where(np.isfinite(results.final[:, 0]), total, -np.inf)
 

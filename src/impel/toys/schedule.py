@@ -18,7 +18,7 @@ ALIVE = STEP = 0
 steps: Any = None
 
 
-@kernel
+@kernel(allocates=True)
 def trials(first, last, step, poses, times, sensors, linear, seconds, starts, gains, samples, stride, results):
     """Run the trials first..last-1, eight at a time; a lane that finishes takes the next trial.
 
