@@ -52,6 +52,12 @@ def test_search_then_run_and_the_same_seed_gives_the_same_toy(impel, tmp_path):
         assert "m in 4 s" in out
         toys.append((tmp_path / name).read_text())
     assert toys[0] == toys[1]
+    refining = ("--refine", tmp_path / "a.yaml", "--evaluations", 32)
+    assert impel("toy", "search", "luxo", *refining, "-o", tmp_path / "c.yaml")[0] == 0
+    assert impel("toy", "search", "worm", *refining, "-o", tmp_path / "d.yaml")[::2] == (
+        2,
+        f"{tmp_path / 'a.yaml'}: is a toy of luxo, not of worm\n",
+    )
     outputs = [tmp_path / f"a.{kind}" for kind in ("npz", "glb", "csv", "footfalls.png", "elbow.tracking.csv")]
     code, out, err = impel("toy", "run", tmp_path / "a.yaml", "--seconds", 1, *[x for o in outputs for x in ("-o", o)])
     assert (code, err) == (0, "")
