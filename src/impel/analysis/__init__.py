@@ -1,0 +1,1 @@
+"""Pictures and tables of what other rooms computed; matplotlib is loaded only when something is drawn."""

@@ -1,0 +1,1 @@
+"""Wind-up toys: planar figures, their pose graphs, trials, gaits found and studied (paper 002)."""

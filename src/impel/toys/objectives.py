@@ -1,0 +1,147 @@
+"""What makes a gait good: named terms that combine, and the robust evaluation that every search uses.
+
+    {"distance": 1.0, "effort": -0.05}                 far, without straining
+    {"speed": 1.0, "periodicity": 0.5, steady: 2.0}    `steady` is the animator's own function of the results
+
+Every candidate runs from several start heights and counts as its worst run: a single start selects lucky chaos.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impel.files import Problem
+from impel.toys.figure import Figure, Interpolation
+from impel.toys.periods import cycle_states, repeat_errors, scales_of
+from impel.toys.trials import SEARCH_STEP, Results, run_trials, start_state
+
+Floats = NDArray[np.float64]
+OwnTerm = Callable[[Results], Floats]  # the animator's: results of T runs to (T,)
+
+START_HEIGHTS = (0.0, 0.01, 0.02)  # m above the ground; three heights tell robust gaits from lucky ones
+BEST_REPEAT = 1e-3  # of a component's scale: a cycle that repeats this well is periodic, better is no better
+
+
+def distance(results: Results) -> Floats:
+    """How far it comes, in metres."""
+    return results.distance
+
+
+def speed(results: Results) -> Floats:
+    """Distance over the time it stayed up, in m/s."""
+    return results.distance / np.maximum(results.time, 1e-9)
+
+
+def effort(results: Results) -> Floats:
+    """∫torque² over all joints, in N²m²s. Give it a negative weight."""
+    return results.effort.sum(1)
+
+
+def work(results: Results) -> Floats:
+    """∫|torque · speed| over all joints, in J. Give it a negative weight."""
+    return results.work.sum(1)
+
+
+def height(results: Results) -> Floats:
+    """Mean height of the root, in metres."""
+    return results.mean_height
+
+
+def upright(results: Results) -> Floats:
+    """Share of the time it stayed up, 0 to 1."""
+    return results.time / np.maximum(results.time.max(), 1e-9)
+
+
+def periodicity(results: Results) -> Floats:
+    """How well the last cycles repeat those one or two cycles before: 0 not at all, 1 to within 0.001."""
+    raise AssertionError("evaluated by Objective, which knows the figure")
+
+
+TERMS: dict[str, OwnTerm] = {f.__name__: f for f in (distance, speed, effort, work, height, upright, periodicity)}
+DEFAULT_TERMS: Mapping[str | OwnTerm, float] = {"distance": 1.0}
+
+
+@dataclass(frozen=True)
+class Objective:
+    """Values candidates of one figure: weighted terms, worst of several starts. Candidates are poses, flattened."""
+
+    figure: Figure
+    terms: Mapping[str | OwnTerm, float] = field(default_factory=lambda: dict(DEFAULT_TERMS))
+    poses: int = 4
+    times: float | tuple[float, ...] = 0.14
+    interpolation: Interpolation = "hold"
+    seconds: float = 4.0
+    step: float = SEARCH_STEP
+    heights: tuple[float, ...] = START_HEIGHTS
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.figure.active:
+            raise Problem(f"{self.figure.figure}: joints: none is active, so there is nothing to search for")
+        if not self.terms:
+            raise Problem("objective: needs at least one term")
+        for name in self.terms:
+            if isinstance(name, str) and name not in TERMS:
+                raise Problem(f"objective: {name}: no such term; there are {', '.join(TERMS)}")
+
+    def bounds(self) -> tuple[Floats, Floats]:
+        """What every parameter may be, in radians."""
+        low, high = np.radians(np.array(self.figure.ranges(), float)).T
+        return np.tile(low, self.poses), np.tile(high, self.poses)
+
+    def shaped(self, candidates: Floats) -> Floats:
+        return np.asarray(candidates, float).reshape(len(candidates), self.poses, -1)
+
+    def run(self, candidates: Floats, *, step: float | None = None, seconds: float | None = None) -> Results:
+        """Every candidate from every start height: candidate 0 from all heights, then candidate 1, ..."""
+        starts = np.stack([start_state(self.figure, clearance=h) for h in self.heights])
+        duration = seconds or self.seconds
+        return run_trials(
+            self.figure,
+            np.repeat(self.shaped(candidates), len(starts), axis=0),
+            self.times,
+            seconds=duration,
+            step=step or self.step,
+            interpolation=self.interpolation,
+            starts=np.tile(starts, (len(candidates), 1)),
+            samples=self._cycles(duration) + 1 if "periodicity" in self.terms else 0,
+            threads=self.threads,
+        )
+
+    def _cycles(self, seconds: float) -> int:
+        return int(seconds / np.broadcast_to(self.times, (self.poses,)).sum() + 1e-9)
+
+    def values(self, results: Results) -> Floats:
+        """One value per run, (T,)."""
+        total = np.zeros(len(results.final))
+        with np.errstate(all="ignore"):  # exploded runs hold infinities
+            for term, weight in self.terms.items():
+                if term == "periodicity":
+                    part = self._periodicity(results)
+                else:
+                    part = TERMS[term](results) if isinstance(term, str) else np.asarray(term(results), float)
+                total += weight * part
+        # What exploded or stood on its head for a NaN is worth nothing, whatever the terms say.
+        return np.where(np.isfinite(results.final[:, 0]), total, -np.inf)
+
+    def _periodicity(self, results: Results) -> Floats:
+        states = cycle_states(results.samples, results.rows)
+        last = max(2, states.shape[1] // 3)
+        if states.shape[1] < last + 3:
+            raise Problem(f"objective: periodicity needs at least 5 cycles, got {states.shape[1] - 1}; run for longer")
+        error = repeat_errors(states, scales_of(self.figure), longest=2, last=last).min(axis=1)
+        worth = np.clip(np.log10(1.0 / np.maximum(error, BEST_REPEAT)) / np.log10(1.0 / BEST_REPEAT), 0.0, 1.0)
+        return np.where(np.isnan(error), 0.0, worth)
+
+    def __call__(self, candidates: Floats) -> Floats:
+        """The robust value of every candidate, (n,)."""
+        return self.robust(self.run(candidates))
+
+    def robust(self, results: Results) -> Floats:
+        return self.values(results).reshape(-1, len(self.heights)).min(axis=1)
+
+    def verified(self, candidates: Floats) -> Floats:
+        """The robust value at a quarter of the step: luck does not survive it."""
+        return self.robust(self.run(candidates, step=self.step / 4))

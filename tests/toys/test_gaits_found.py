@@ -1,0 +1,158 @@
+"""Finding gaits: objectives mean what they say, searches resume, palettes differ, winners are no luck."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from impel.files import Problem
+from impel.search import search, strategy_named
+from impel.toys.figure import load_figure
+from impel.toys.objectives import TERMS, Objective
+from impel.toys.periods import period_of_toy
+from impel.toys.synthesis import DIFFERENT, describe, find_gait, objective_for, palette, refine, run_sampled
+
+LUXO = load_figure("luxo")
+
+
+def candidates(count, objective, seed=0):
+    low, high = objective.bounds()
+    return np.random.default_rng(seed).uniform(low, high, (count, len(low)))
+
+
+def test_the_default_is_the_worst_distance_over_the_start_heights():
+    objective = objective_for(LUXO)
+    some = candidates(40, objective)
+    runs = objective.run(some)
+    worst = runs.distance.reshape(40, 3).min(axis=1)
+    assert np.array_equal(objective(some), worst)
+    assert len(set(np.round(runs.distance[:3], 6))) == 3  # the starts really differ
+
+
+def test_terms_combine_by_weight_and_accept_the_animators_own():
+    def lean(results):
+        return -np.abs(results.final[:, 2])
+
+    some = candidates(10, objective_for(LUXO))
+    parts = {name: objective_for(LUXO, {name: 1.0}, heights=(0.0,))(some) for name in ("distance", "effort", "work")}
+    mixed = objective_for(LUXO, {"distance": 2.0, "effort": -0.5, "work": 0.1, lean: 3.0}, heights=(0.0,))
+    own = -np.abs(mixed.run(some).final[:, 2])
+    expected = 2 * parts["distance"] - 0.5 * parts["effort"] + 0.1 * parts["work"] + 3 * own
+    assert mixed(some) == pytest.approx(expected)
+    assert {"distance", "speed", "effort", "work", "height", "periodicity"} <= set(TERMS)
+
+
+def test_wrong_terms_are_named():
+    with pytest.raises(Problem, match="flair: no such term; there are distance"):
+        Objective(LUXO, {"flair": 1.0})
+    with pytest.raises(Problem, match="periodicity needs at least 5 cycles"):
+        objective_for(LUXO, {"periodicity": 1.0}, seconds=1.0)(candidates(2, objective_for(LUXO)))
+
+
+def test_periodicity_tells_a_repeating_gait_from_chaos():
+    """The notes' controller: period 1 at 0.14 s, chaos at 0.06 s."""
+    poses = np.radians([(-60, -97.8), (-53.8, -88.1), (-6.7, -140), (-5.8, 28.5)]).reshape(1, -1)
+    steady, wild = (
+        objective_for(LUXO, {"periodicity": 1.0}, times=(0.14, 0.14, t, 0.14), seconds=20.0, heights=(0.0,))(poses)[0]
+        for t in (0.14, 0.06)
+    )
+    assert steady == 1.0
+    assert wild < 0.7
+
+
+def test_the_winner_is_chosen_after_verification_at_a_quarter_of_the_step():
+    objective = objective_for(LUXO)
+    gait = find_gait(objective, strategy="generate", budget=256, seed=3)
+    top = gait.outcome.top(16)
+    verified = objective.robust(objective.run(top, step=objective.step / 4))
+    assert gait.verified == verified.max()
+    assert np.array_equal(gait.candidate, top[np.argmax(verified)])
+    assert gait.value == objective(gait.candidate[None])[0]
+
+
+def test_refining_improves_a_gait_and_stays_near_it():
+    objective = objective_for(LUXO)
+    first = find_gait(objective, strategy="generate", budget=256, seed=1)
+    better = refine(objective, first.candidate, budget=160)
+    low, high = objective.bounds()
+    assert better.outcome.best_value > first.value
+    assert np.abs((better.candidate - first.candidate) / (high - low)).max() < 0.5
+
+
+KILLED = """
+import sys
+from impel.toys.figure import load_figure
+from impel.toys.synthesis import find_gait, objective_for
+find_gait(objective_for(load_figure("luxo")), seed=5, budget=480, study=sys.argv[1],
+          progress=lambda count, best: print(count, flush=True))
+"""
+
+
+def test_a_killed_search_resumes_to_the_same_toy_bit_for_bit(tmp_path):
+    objective = objective_for(LUXO)
+    whole = find_gait(objective, seed=5, budget=480)
+    process = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path / "s")], stdout=subprocess.PIPE, text=True)
+    while int(process.stdout.readline()) < 160:
+        pass
+    os.kill(process.pid, signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    reported = []
+    resumed = find_gait(objective, seed=5, budget=480, study=tmp_path / "s", progress=lambda n, b: reported.append(n))
+    assert resumed.candidate.tobytes() == whole.candidate.tobytes()
+    assert (resumed.value, resumed.verified) == (whole.value, whole.verified)
+    assert np.array_equal(resumed.outcome.values, whole.outcome.values)
+
+
+def test_a_study_of_another_figure_is_refused(tmp_path):
+    find_gait(objective_for(LUXO), budget=16, study=tmp_path / "s")
+    with pytest.raises(Problem, match="was made with other settings: figure"):
+        find_gait(objective_for(load_figure("bounder")), budget=16, study=tmp_path / "s")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "least"), [("luxo", 3.0), ("bounder", 4.0), ("cheetah", 2.5)])
+def test_the_default_search_finds_far_and_robust_gaits(name, least):
+    """1500 evaluations, 8 seeds: the median goes far, and 7 of 8 winners keep 80 % at a quarter of the step."""
+    objective = objective_for(load_figure(name))
+    gaits = [find_gait(objective, seed=seed) for seed in range(8)]
+    assert all(1500 <= len(gait.outcome.values) < 1500 + 16 for gait in gaits)
+    assert np.median([gait.value for gait in gaits]) >= least
+    assert sum(gait.verified >= 0.8 * gait.value for gait in gaits) >= 7
+
+
+@pytest.mark.slow
+def test_luxos_palette_has_three_clearly_different_gaits_that_hold_up():
+    objective = objective_for(LUXO)
+    gaits = palette(objective, seed=0)
+    assert len(gaits) >= 3
+    chosen = np.stack([gait.candidate for gait in gaits])
+    long = objective.run(chosen, step=objective.step / 4, seconds=10.0)
+    assert not long.fallen.any()
+    assert np.all(long.distance > 0)
+    looks = describe(objective, run_sampled(objective, chosen, seconds=10.0, samples=2000, stride=5))
+    apart = np.linalg.norm(looks[:, None] - looks[None], axis=-1)[np.triu_indices(len(gaits), 1)]
+    assert apart.min() >= DIFFERENT
+
+
+@pytest.mark.slow
+def test_with_the_periodicity_term_most_seeds_give_a_steady_gait():
+    objective = objective_for(LUXO, {"distance": 1.0, "periodicity": 4.0}, seconds=8.0)
+    periods = [period_of_toy(find_gait(objective, seed=s).toy(objective), LUXO, seconds=30.0) for s in range(8)]
+    assert sum(period in (1, 2) for period in periods) >= 6, periods
+
+
+@pytest.mark.slow
+def test_strategies_of_the_paper_all_beat_their_own_first_phase():
+    """002, figures 6 and 7: every way to choose the change, one parameter or several, improves on random search."""
+    objective = objective_for(load_figure("bounder"))
+    low, high = objective.bounds()
+    start = search(strategy_named("generate", low, high, seed=0), objective, budget=256)
+    for delta in ("wide", "shrinking-fixed", "shrinking-random"):
+        for several in (1, 4):
+            engine = strategy_named(
+                "modify", low, high, seed=0, budget=120, start=start.best, delta=delta, several=several
+            )
+            assert search(engine, objective, budget=120).best_value > 1.1 * start.best_value, (delta, several)
