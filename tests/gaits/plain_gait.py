@@ -60,7 +60,7 @@ def energies(walker, genes, curve, lame=None):
     cycle = (genes.cycle or 1 + max(genes.delays)) * genes.period
     ticks = math.ceil(cycle * TICKS_PER_SECOND - 1e-9)
     dt = cycle / ticks
-    effort = 1.6 if curve == "smooth" else 1.0
+    effort = 1.8 if curve == "smooth" else 1.0
 
     def pose(tick):
         feet, lifted = [], []

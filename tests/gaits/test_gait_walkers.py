@@ -66,13 +66,13 @@ def test_a_gait_with_too_few_delays_or_an_unknown_lame_leg_is_refused(tmp_path):
     document = PUBLISHED["tired"].model_dump(exclude_none=True)
     path = tmp_path / "gait.yaml"
     path.write_text(format_document({**document, "genes": {**document["genes"], "delays": [0, 1]}}))
-    with pytest.raises(Problem, match="genes.delays: creature has 4 legs, got 2 delays"):
+    with pytest.raises(Problem, match=r"genes.delays: creature has 4 legs, got 2 delays"):
         load_gait(path)
     path.write_text(format_document({**document, "lame": "tail"}))
-    with pytest.raises(Problem, match="gait.yaml: lame: creature has no leg 'tail'; its legs are front_left"):
+    with pytest.raises(Problem, match=r"gait.yaml: lame: creature has no leg 'tail'; its legs are front_left"):
         load_gait(path)
     path.write_text(format_document({**document, "genes": {**document["genes"], "cycle": 0.5}}))
-    with pytest.raises(Problem, match="genes: cycle: must be at least 1 period, got 0.5"):
+    with pytest.raises(Problem, match=r"genes: cycle: must be at least 1 period, got 0.5"):
         load_gait(path)
 
 

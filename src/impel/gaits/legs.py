@@ -37,11 +37,12 @@ def find_knee(hip, foot, pole, upper, lower):
 
 
 @kernel(inline=True)
-def place_body(foot, floor, lame, limp, sway, stature, cosine, sine, rig, body):
+def place_body(foot, floor, lame, limp, spare, sway, stature, cosine, sine, rig, body):
     """001, eqs. 2 and 3: lean away from lifted feet, stand as high as the spread of the legs allows.
 
-    `foot` (n, 3) are the feet in the world, `floor` (n,) the ground under each; (cosine, sine) is the heading. The
-    lame leg always counts as lifted, to the degree `limp`. Writes the body's place to `body` (3,).
+    `foot` (n, 3) are the feet in the world, `floor` (n,) the ground under each; (cosine, sine) is the heading. To the
+    degree `limp` the body leans off the lame leg by `spare`, however high its foot is; the paper's limp is (1, sway),
+    and `spare` = 1 leaves the leg out. Writes the body's place to `body` (3,).
     """
     n = foot.shape[0]
     middle_x = 0.0
@@ -60,11 +61,11 @@ def place_body(foot, floor, lame, limp, sway, stature, cosine, sine, rig, body):
     x = 0.0
     y = 0.0
     for i in range(n):
-        away = 1.0 - 1.0 / (foot[i, 2] - floor[i] + 1.0)
+        lean = sway * (1.0 - 1.0 / (foot[i, 2] - floor[i] + 1.0))
         if i == lame:
-            away += limp * (1.0 - away)
-        x += foot[i, 0] + sway * (middle_x - foot[i, 0]) * away
-        y += foot[i, 1] + sway * (middle_y - foot[i, 1]) * away
+            lean += limp * (spare - lean)
+        x += foot[i, 0] + lean * (middle_x - foot[i, 0])
+        y += foot[i, 1] + lean * (middle_y - foot[i, 1])
     body[0] = x / n - (cosine * rest_x - sine * rest_y)
     body[1] = y / n - (sine * rest_x + cosine * rest_y)
     z = 0.0

@@ -85,7 +85,7 @@ class Walker(_Strict):
     stance: Positive = Field(1.7, description="How far the foot is from the hip when the walker stands at stature 1.")
     thickness: Positive = Field(0.06, description="Radius of the legs, for drawing and for bumping into things.")
     color: str = Field("#33658a", pattern="^#[0-9a-fA-F]{6}$", description="Colour of the legs.")
-    limits: Limits = Limits()
+    limits: Limits = Field(default_factory=lambda: Limits.model_validate({}))
     orders: list[list[Annotated[int, Field(ge=0)]]] | None = Field(
         None, description="In which orders the feet may be lifted, one place per leg; any order if not given."
     )
@@ -125,11 +125,11 @@ class Walker(_Strict):
         if self.orders == []:
             raise ValueError("orders: must hold at least one order")
         if self.rhythm == "even":
-            for order in self.all_orders():
-                if (max(order) + 1) * self.limits.spacing[0] < 1.0:
+            for choice in self.all_orders():
+                if (max(choice) + 1) * self.limits.spacing[0] < 1.0:
                     raise ValueError(
                         f"limits.spacing: {self.limits.spacing[0]:g} lets a foot lift again before it has landed; "
-                        f"must be at least {1 / (max(order) + 1):.3g} for order {list(order)}"
+                        f"must be at least {1 / (max(choice) + 1):.3g} for order {list(choice)}"
                     )
         return self
 

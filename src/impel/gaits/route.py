@@ -1,0 +1,70 @@
+"""The way a walker goes: a smooth curve through points on the ground, with a heading at every place."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from impel.files import Problem
+from impel.gaits.walker import Floats
+from impel.kernel import kernel
+from impel.motion.paths import make_paths, polyline
+
+SPACING = 0.01  # m between the places of the table
+SOFTENING = 0.4  # m over which a change of direction is spread, so that the body does not start to turn with a jerk
+
+
+class Route(NamedTuple):
+    table: Floats  # (K, 4) x, y, heading (rad), curvature (1/m), every SPACING metres
+    length: float  # m
+    straight: bool
+
+
+def make_route(points: ArrayLike) -> Route:
+    """Through points (n, 2) in metres; the walker starts at the first and stops at the last."""
+    keys = np.array(points, np.float64)
+    if keys.ndim != 2 or keys.shape[1] != 2 or len(keys) < 2:
+        raise Problem("path: needs at least two points, each as x,y")
+    if not np.isfinite(keys).all():
+        raise Problem("path: points must be finite numbers")
+    steps = np.linalg.norm(np.diff(keys, axis=0), axis=1)
+    if steps.min() < 0.01:
+        place = int(np.argmin(steps))
+        raise Problem(f"path: points {place + 1} and {place + 2} are the same place")
+    curve = polyline(make_paths([np.column_stack([keys, np.zeros(len(keys))])], [False]), 0, 128)[:, :2]
+    along = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(curve, axis=0), axis=1)))
+    length = float(along[-1])
+    count = max(2, math.ceil(length / SPACING) + 1)
+    s = np.linspace(0.0, length, count)
+    x, y = np.interp(s, along, curve[:, 0]), np.interp(s, along, curve[:, 1])
+    heading = np.unwrap(np.arctan2(np.gradient(y, s), np.gradient(x, s)))
+    width = max(1, round(SOFTENING / SPACING))
+    bell = np.hanning(2 * width + 1)
+    bell /= bell.sum()
+    heading = np.convolve(np.pad(heading, width, mode="edge"), bell, mode="valid")
+    curvature = np.gradient(heading, s)
+    table = np.column_stack([x, y, heading, curvature])
+    return Route(table, length, bool(np.ptp(heading) < 1e-9))
+
+
+@kernel(inline=True)
+def place_on(route, s):
+    """x, y, heading and curvature at s metres along the way; straight on before its start and behind its end."""
+    table = route.table
+    last = table.shape[0] - 1
+    u = s / route.length * last
+    k = min(max(int(math.floor(u)), 0), last - 1)
+    u -= k
+    over = 0.0
+    if u < 0.0 or u > 1.0:
+        over = s if u < 0.0 else s - route.length
+        u = min(max(u, 0.0), 1.0)
+    v = 1.0 - u
+    heading = v * table[k, 2] + u * table[k + 1, 2]
+    return (
+        v * table[k, 0] + u * table[k + 1, 0] + over * math.cos(heading),
+        v * table[k, 1] + u * table[k + 1, 1] + over * math.sin(heading),
+        heading,
+        v * table[k, 3] + u * table[k + 1, 3],
+    )

@@ -1,0 +1,173 @@
+"""A walk: a gait or a mood taken along a path, with everything that changes on the way."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from impel.files import Problem
+from impel.gaits.energy import COLUMNS, Measured, measure
+from impel.gaits.gait import CYCLE, PACE, PERIOD, STATURE, TICK, Gait, leg_index
+from impel.gaits.ground import Ground
+from impel.gaits.mood import Moods
+from impel.gaits.route import make_route
+from impel.gaits.steps import Recorded, walk_ticks
+from impel.gaits.walker import Floats, Walker, rig_of
+
+Keys = float | Sequence[tuple[float, float]]  # a value, or (time, value) pairs to go through
+
+LONGEST = 3600.0  # s; a walk that takes longer was not meant
+
+
+@dataclass
+class Walk:
+    """Everything at every tick of 1/240 s. Positions are of the soles' points; `as_take` draws it."""
+
+    walker: Walker
+    path: Floats  # (P, 2) the points given
+    ground: Ground
+    time: Floats  # (F,)
+    body: Floats  # (F, 3)
+    heading: Floats  # (F,) rad, anticlockwise from +x
+    foot: Floats  # (F, n, 3)
+    lifted: NDArray[np.bool_]  # (F, n)
+    energy: Floats  # (F, 4) spent so far, by term
+    genes: Floats  # (F, 6 + n) in force
+    along: Floats  # (F,) metres along the path
+    arrived: bool
+    stretch: float  # m, as in `Measured`
+    jump: float  # m/s a tick
+
+    def footfalls(self) -> list[tuple[float, int]]:
+        """Time and leg of each landing, in order."""
+        tick, leg = np.nonzero(self.lifted[:-1] & ~self.lifted[1:])
+        return [(float(self.time[t + 1]), int(i)) for t, i in zip(tick, leg)]
+
+
+def walk(
+    moods: Moods,
+    *,
+    path: ArrayLike = ((0.0, 0.0), (8.0, 0.0)),
+    mood: Keys = 50.0,
+    pace: Keys | None = None,
+    height: Keys | None = None,
+    limp: Keys = 0.0,
+    lame: str | None = None,
+    ground: Ground | None = None,
+    seconds: float | None = None,
+) -> Walk:
+    """Walk along a path from standing to standing, or for some seconds.
+
+    Mood (0 to 100), pace (m), mean height of the body (m) and limp (0 to 1, of the leg `lame`) may each be one value or
+    (time, value) keys. Raises `Problem` if a leg would be too short for what is asked.
+    """
+    ground = ground or Ground()
+    walker = moods.walker
+    lame = moods.lame if lame is None else lame
+    leg = leg_index(walker, lame)
+    if leg < 0 and max(_values(limp)) > 0:
+        raise Problem("limp: needs a lame leg")
+    if moods.lame is not None and (lame != moods.lame or max(_values(limp)) > 0):
+        raise Problem(f"limp: this gait was evolved for a lame {moods.lame} and limps already")
+    route = make_route(path)
+    if not ground.flat and not route.straight:
+        raise Problem("path: stairs and obstacles need a straight path")
+    rig = rig_of(walker)
+    edges = ground.edges()
+    limit = LONGEST if seconds is None else seconds
+    # Long enough at the slowest pace, and doubled if turns or the way to stop take longer.
+    slowest = (moods.rows[:, PACE] / (moods.rows[:, CYCLE] * moods.rows[:, PERIOD])).min()
+    guess = 5.0 + 1.5 * route.length / slowest
+    while True:
+        count = int(min(guess, limit) / TICK) + 1
+        wishes = _wishes(moods, np.arange(count) * TICK, mood, pace, height, limp)
+        recorded = _room_for(count, len(walker.legs))
+        out = np.zeros(COLUMNS)
+        smooth = moods.curve == "smooth"
+        ticks = int(
+            walk_ticks(moods.rows, wishes, leg, moods.lame is not None, rig, route, edges, smooth, recorded, out)
+        )
+        if ticks < count or guess >= limit:
+            break
+        guess *= 2
+    if ticks == count and seconds is None:
+        raise Problem(f"path: {route.length:.4g} m takes longer than {LONGEST:g} s at this pace")
+    result = _finish(walker, np.asarray(path, np.float64), ground, recorded, ticks, ticks < count, out)
+    if result.stretch > 1e-9:
+        raise Problem(
+            f"{walker.name}: its legs are {result.stretch:.2g} m too short for this walk: lower the height or the pace"
+        )
+    return result
+
+
+def walk_gait(gait: Gait, **wishes: object) -> Walk:
+    """Walk with one gait's genes; the wishes are those of `walk`, without a mood."""
+    return walk(Moods.of_gait(gait), **wishes)  # type: ignore[arg-type]
+
+
+def _values(keys: Keys) -> list[float]:
+    return [keys] if isinstance(keys, int | float) else [value for _, value in keys]
+
+
+def _series(name: str, keys: Keys, time: Floats, low: float, high: float) -> Floats:
+    if isinstance(keys, int | float):
+        keys = [(0.0, float(keys))]
+    times, values = np.array(keys, np.float64).T
+    if not np.isfinite([times, values]).all() or np.any(np.diff(times) < 0):
+        raise Problem(f"{name}: times must be finite and in order")
+    for value in values:
+        if not low <= value <= high:
+            raise Problem(f"{name}: must be from {low:g} to {high:g}, got {value:g}")
+    return np.interp(time, times, values)
+
+
+def _wishes(moods: Moods, time: Floats, mood: Keys, pace: Keys | None, height: Keys | None, limp: Keys) -> Floats:
+    """Per tick: place in the table of moods, factors on pace and stature, limp."""
+    wishes = np.ones((len(time), 4))
+    wishes[:, 0] = moods.places(_series("mood", mood, time, 0.0, 100.0))
+    wishes[:, 3] = _series("limp", limp, time, 0.0, 1.0)
+    if pace is not None:
+        wanted = _series("pace", pace, time, *moods.walker.limits.pace)
+        wishes[:, 1] = wanted / moods.at(wishes[:, 0])[:, PACE]
+    if height is not None:
+        wanted = _series("height", height, time, 0.0, np.inf)
+        some = np.unique(np.append(np.arange(0, len(time), 24), len(time) - 1))  # ten times a second
+        rows = moods.at(wishes[some, 0])
+        rows[:, PACE] *= wishes[some, 1]
+        offset = np.mean([leg.hip[2] for leg in moods.walker.legs.values()])  # stature scales the hips' height
+        mean = measure(moods.walker, rows, curve=moods.curve).mean
+        factor = (wanted[some] + offset) / (mean + offset)
+        low, high = moods.walker.limits.stature
+        stature = rows[:, STATURE] * factor
+        if stature.min() < low - 1e-9 or stature.max() > high + 1e-9:
+            least, most = ((mean + offset) * bound / rows[:, STATURE] - offset for bound in (low, high))
+            raise Problem(
+                f"height: must be from {least.max():.3g} to {most.min():.3g} in this mood, got {wanted.max():g}"
+            )
+        wishes[:, 2] = np.interp(time, time[some], factor)
+    return wishes
+
+
+def _room_for(count: int, legs: int) -> Recorded:
+    return Recorded(
+        np.zeros((count, 3)),
+        np.zeros(count),
+        np.zeros((count, legs, 3)),
+        np.zeros((count, legs), np.bool_),
+        np.zeros((count, 4)),
+        np.zeros((count, 6 + legs)),
+        np.zeros(count),
+    )
+
+
+def _finish(
+    walker: Walker, path: Floats, ground: Ground, recorded: Recorded, ticks: int, arrived: bool, out: Floats
+) -> Walk:
+    body, heading, foot, lifted, energy, genes, along = (series[:ticks] for series in recorded)
+    summary = Measured(*out)
+    time = np.arange(ticks) * TICK
+    return Walk(
+        walker, path, ground, time, body, heading, foot, lifted, energy, genes, along, arrived,
+        float(summary.stretch), float(summary.jump),
+    )  # fmt: skip
