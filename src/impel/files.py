@@ -5,9 +5,11 @@ and what would be right. The command line prints those lines and leaves with exi
 """
 
 import contextlib
+import functools
 import json
 import os
-import tempfile
+import re
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,20 +23,23 @@ class Problem(Exception):
     """What is wrong with the input, one plain line per mistake."""
 
     def __init__(self, *lines: str) -> None:
-        super().__init__("\n".join(lines))
-        self.lines = list(lines)
+        self.lines = [" ".join(line.splitlines()) for line in lines]
+        super().__init__("\n".join(self.lines))
 
 
 def read_document(path: str | Path) -> Any:
     """Read YAML or JSON as plain data; raise `Problem` for anything that is not one.
 
-    Size, depth and aliases are limited while parsing, before any object is built, so that a YAML bomb
-    costs nothing.
+    Size, depth and aliases are limited before any object is built, so that a YAML bomb costs nothing.
     """
-    text = read_text(path)
-    if str(path).endswith(".json"):
-        return _parse_json(text, path)
-    return _parse_yaml(text, path)
+    return parse_document(read_text(path), source=str(path), as_json=_is_json(path))
+
+
+def parse_document(text: str, source: str, *, as_json: bool = False) -> Any:
+    """Make plain data of YAML or JSON text that came from `source`."""
+    if not text.strip():
+        raise Problem(f"{source}: is empty")
+    return _parse_json(text, source) if as_json else _parse_yaml(text, source)
 
 
 def read_text(path: str | Path) -> str:
@@ -54,105 +59,167 @@ def read_text(path: str | Path) -> str:
         raise Problem(f"{path}: is not UTF-8 text (byte {error.start})") from None
 
 
-def _parse_json(text: str, path: str | Path) -> Any:
+def _too_many(source: str) -> Problem:
+    return Problem(f"{source}: holds more than {MAX_NODES} values, which no file of this kind needs")
+
+
+def _too_deep(source: str) -> Problem:
+    return Problem(f"{source}: is nested more than {MAX_DEPTH} levels deep")
+
+
+def _parse_json(text: str, source: str) -> Any:
     def no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        result = dict(pairs)
-        if len(result) != len(pairs):
-            seen: set[str] = set()
-            name = next(k for k, _ in pairs if k in seen or seen.add(k))  # type: ignore[func-returns-value]
-            raise Problem(f"{path}: {name}: is written twice")
+        result: dict[str, Any] = {}
+        for name, value in pairs:
+            if name in result:
+                raise Problem(f"{source}: {name!r} is written twice")
+            result[name] = value
         return result
 
     try:
-        return json.loads(text, object_pairs_hook=no_repeats)
+        document = json.loads(text, object_pairs_hook=no_repeats)
     except json.JSONDecodeError as error:
-        raise Problem(f"{path}: line {error.lineno}: not valid JSON: {error.msg}") from None
+        raise Problem(f"{source}: line {error.lineno}: not valid JSON: {error.msg}") from None
+    except ValueError:  # Python refuses integers of thousands of digits
+        raise Problem(f"{source}: holds a number that is too long") from None
     except RecursionError:
-        raise Problem(f"{path}: is nested more than {MAX_DEPTH} levels deep") from None
+        raise _too_deep(source) from None
+    level = [document]
+    nodes = 0
+    for _ in range(MAX_DEPTH):
+        nodes += len(level)
+        if nodes > MAX_NODES:
+            raise _too_many(source)
+        level = [child for node in level if isinstance(node, dict | list) for child in _children(node)]
+        if not level:
+            return document
+    raise _too_deep(source)
 
 
-def _parse_yaml(text: str, path: str | Path) -> Any:
+def _children(node: dict[str, Any] | list[Any]) -> Any:
+    return node.values() if isinstance(node, dict) else node
+
+
+def _parse_yaml(text: str, source: str) -> Any:
     import yaml
 
-    class Loader(yaml.SafeLoader):
-        nodes = 0
-        depth = 0
+    try:
+        _inspect_yaml(text, source)
+        loader = _yaml_loader()(source, text)
+        try:
+            return loader.get_single_data()
+        finally:
+            loader.dispose()
+    except yaml.MarkedYAMLError as error:
+        line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
+        raise Problem(f"{source}: {line}not valid YAML: {error.problem or error.context}") from None
+    except yaml.YAMLError as error:
+        raise Problem(f"{source}: not valid YAML: {str(error).splitlines()[0]}") from None
 
-        def compose_node(self, parent: Any, index: Any) -> Any:
-            if self.check_event(yaml.events.AliasEvent):
-                line = self.peek_event().start_mark.line + 1
-                raise Problem(f"{path}: line {line}: aliases (*name) are not allowed here; write the value out")
-            self.nodes += 1
-            if self.nodes > MAX_NODES:
-                raise Problem(f"{path}: holds more than {MAX_NODES} values, which no file of this kind needs")
-            self.depth += 1
-            if self.depth > MAX_DEPTH:
-                raise Problem(f"{path}: is nested more than {MAX_DEPTH} levels deep")
-            node = super().compose_node(parent, index)
-            self.depth -= 1
-            return node
+
+def _inspect_yaml(text: str, source: str) -> None:
+    """Walk through the text without building anything, and refuse what could blow up."""
+    import yaml
+
+    nodes = depth = 0
+    events: Iterator[Any] = yaml.parse(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    for event in events:
+        line, tag = event.start_mark.line + 1, getattr(event, "tag", None)
+        if isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        elif isinstance(event, yaml.NodeEvent):
+            if isinstance(event, yaml.AliasEvent):
+                raise Problem(f"{source}: line {line}: aliases (*name) are not allowed here; write the value out")
+            if tag is not None:
+                raise Problem(f"{source}: line {line}: tags ({tag[:40]}) are not allowed here")
+            nodes += 1
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            if nodes > MAX_NODES:
+                raise _too_many(source)
+            if depth > MAX_DEPTH:
+                raise _too_deep(source)
+
+
+# YAML 1.1 reads 2e5 as text, 1:30 as ninety, 010 as eight and yes, no, on, off as booleans; people mean
+# numbers and words. So true, false, null and decimal numbers are all that is not text.
+_PLAIN_WORDS = {
+    "bool": (r"true|True|false|False", "tTfF"),
+    "int": r"[-+]?[0-9]+",
+    "float": r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)",
+    "null": (r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+}
+_NUMBER_STARTS = "-+0123456789."
+
+
+def _with_plain_words(base: Any) -> Any:
+    """A loader or dumper that agrees on which unquoted words are numbers, booleans and nothing."""
+
+    class Plain(base):  # type: ignore[misc]
+        yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - PyYAML's own way
+
+    for name, rule in _PLAIN_WORDS.items():
+        pattern, starts = (rule, _NUMBER_STARTS) if isinstance(rule, str) else rule
+        Plain.add_implicit_resolver(f"tag:yaml.org,2002:{name}", re.compile(f"^(?:{pattern})$"), list(starts))
+    return Plain
+
+
+@functools.cache
+def _yaml_loader() -> Any:
+    import yaml
+
+    class Loader(_with_plain_words(getattr(yaml, "CSafeLoader", yaml.SafeLoader))):  # type: ignore[misc]
+        def __init__(self, source: str, text: str) -> None:
+            super().__init__(text)
+            self.source = source
 
         def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
             seen = set()
             for key_node, _ in node.value:
+                where = f"{self.source}: line {key_node.start_mark.line + 1}"
                 key = self.construct_object(key_node, deep=True)
                 if not isinstance(key, str):
-                    line = key_node.start_mark.line + 1
-                    raise Problem(f"{path}: line {line}: a name must be text, got {key!r} (put it in quotes)")
+                    raise Problem(f"{where}: a name must be text, got {str(key)[:40]} (put it in quotes)")
                 if key in seen:
-                    raise Problem(f"{path}: line {key_node.start_mark.line + 1}: {key}: is written twice")
+                    raise Problem(f"{where}: {key!r} is written twice")
                 seen.add(key)
-            return super().construct_mapping(node, deep)
+            result: dict[Any, Any] = super().construct_mapping(node, deep)
+            return result
 
-    # YAML 1.1 reads 2e5 as text and yes/no/on/off as booleans; people mean a number and a word.
-    Loader.yaml_implicit_resolvers = {
-        first: [(tag, pattern) for tag, pattern in resolvers
-                if tag not in ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:float",
-                               "tag:yaml.org,2002:int", "tag:yaml.org,2002:merge")]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-    import re
+        def construct_number(self, node: Any) -> int | float:
+            value = self.construct_scalar(node).lower().replace(".inf", "inf").replace(".nan", "nan")
+            try:
+                return int(value) if node.tag.endswith("int") else float(value)
+            except ValueError:  # Python refuses integers of thousands of digits
+                raise Problem(f"{self.source}: line {node.start_mark.line + 1}: number too long") from None
 
-    Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:true|True|false|False)$"), list("tTfF"))
-    Loader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"^[-+]?[0-9]+$"), list("-+0123456789"))
-    Loader.add_implicit_resolver(
-        "tag:yaml.org,2002:float",
-        re.compile(r"^(?:[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$"),
-        list("-+0123456789."),
-    )
-
-    def number(loader: Any, node: Any) -> int | float:
-        value = loader.construct_scalar(node).lower().replace(".inf", "inf").replace(".nan", "nan")
-        try:
-            return int(value) if node.tag.endswith("int") else float(value)
-        except ValueError:  # Python refuses integers of thousands of digits
-            raise Problem(f"{path}: line {node.start_mark.line + 1}: number too long") from None
-
-    Loader.add_constructor("tag:yaml.org,2002:int", number)
-    Loader.add_constructor("tag:yaml.org,2002:float", number)
-    try:
-        return yaml.load(text, Loader)  # noqa: S506 - a SafeLoader with limits
-    except yaml.MarkedYAMLError as error:
-        line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
-        raise Problem(f"{path}: {line}not valid YAML: {error.problem or error.context}") from None
-    except yaml.YAMLError as error:
-        raise Problem(f"{path}: not valid YAML: {str(error).splitlines()[0]}") from None
-    except RecursionError:
-        raise Problem(f"{path}: is nested more than {MAX_DEPTH} levels deep") from None
+    Loader.add_constructor("tag:yaml.org,2002:int", Loader.construct_number)
+    Loader.add_constructor("tag:yaml.org,2002:float", Loader.construct_number)
+    return Loader
 
 
 def write_document(path: str | Path, document: Any) -> None:
     """Write plain data as YAML that a person can edit, or as JSON if the name says so."""
+    text = format_document(document, as_json=_is_json(path))
     with writing(path) as temporary:
-        temporary.write_text(format_document(document, as_json=str(path).endswith(".json")), encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8")
 
 
 def format_document(document: Any, *, as_json: bool = False) -> str:
+    """Plain data as text that `parse_document` reads back."""
     if as_json:
         return json.dumps(document, indent=2, allow_nan=False) + "\n"
     import yaml
 
-    return yaml.safe_dump(document, sort_keys=False, default_flow_style=None, width=120, allow_unicode=True)
+    dumper = _with_plain_words(yaml.SafeDumper)
+    dumper.ignore_aliases = lambda *_: True  # repeated values are written out, for reading refuses aliases
+    text: str = yaml.dump(
+        document, Dumper=dumper, sort_keys=False, default_flow_style=None, width=120, allow_unicode=True
+    )
+    return text
+
+
+def _is_json(path: str | Path) -> bool:
+    return str(path).lower().endswith(".json")
 
 
 @contextlib.contextmanager
@@ -163,31 +230,42 @@ def writing(path: str | Path) -> Iterator[Path]:
     temporary keeps the extension, which some encoders insist on.
     """
     path = Path(path)
-    if path.is_dir():
-        raise Problem(f"{path}: is a directory, expected a file name")
+    check_writable(path)
+    final = Path(os.path.realpath(path))  # a link stays a link
+    temporary = final.with_name(f".{final.stem[:40]}-{secrets.token_hex(6)}.part{final.suffix}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=f".part{path.suffix}", dir=path.parent)
+        final.parent.mkdir(parents=True, exist_ok=True)
+        temporary.touch(exist_ok=False)
     except OSError as error:
         raise Problem(f"{path}: cannot be written: {_reason(error)}") from None
-    os.close(handle)
-    temporary = Path(name)
     try:
         yield temporary
-        os.chmod(temporary, 0o666 & ~_umask())
         with temporary.open("rb") as stream:
             os.fsync(stream.fileno())
-        os.replace(temporary, path)
+        os.replace(temporary, final)
     except OSError as error:
         raise Problem(f"{path}: cannot be written: {_reason(error)}") from None
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def check_writable(path: str | Path) -> None:
+    """Raise `Problem` if no file can be written under this name, before long work is spent on it."""
+    path = Path(path)
+    try:
+        if path.is_dir():
+            raise Problem(f"{path}: is a directory, expected a file name")
+        if path.exists() and not path.is_file():
+            raise Problem(f"{path}: is not an ordinary file and would be replaced")
+        if path.exists() and not os.access(path, os.W_OK):
+            raise Problem(f"{path}: cannot be written: it is read-only")
+        folder = next(parent for parent in Path(os.path.realpath(path)).parents if parent.exists())
+    except OSError as error:  # such as a name that is too long
+        raise Problem(f"{path}: cannot be written: {_reason(error)}") from None
+    if not folder.is_dir():
+        raise Problem(f"{path}: cannot be written: {folder} is not a directory")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise Problem(f"{path}: cannot be written: permission denied in {folder}")
 
 
 def _reason(error: OSError) -> str:

@@ -156,11 +156,16 @@ def drift(bodies, dt):
     """Let the velocities act for dt on the places of bodies that nothing holds."""
     for i in range(len(bodies.mass)):
         if bodies.inverse_mass[i] > 0.0:
-            set3(bodies.position, i, axpy(dt, get3(bodies.velocity, i), get3(bodies.position, i)))
-            momentum = get3(bodies.momentum, i)
-            q = turn_freely(get4(bodies.orientation, i), momentum, bodies.inverse_inertia[i], bodies.top[i], dt)
-            set4(bodies.orientation, i, q)
-            set3(bodies.spin, i, spin_of(bodies, i, momentum))
+            drift_one(bodies, i, dt)
+
+
+@kernel(inline=True)
+def drift_one(bodies, i, dt):
+    set3(bodies.position, i, axpy(dt, get3(bodies.velocity, i), get3(bodies.position, i)))
+    momentum = get3(bodies.momentum, i)
+    q = turn_freely(get4(bodies.orientation, i), momentum, bodies.inverse_inertia[i], bodies.top[i], dt)
+    set4(bodies.orientation, i, q)
+    set3(bodies.spin, i, spin_of(bodies, i, momentum))
 
 
 @kernel

@@ -1,0 +1,8 @@
+"""What the animator wrote: models of the file format, the Python builder, and plain complaints."""
+
+from impel.scene.advice import warnings
+from impel.scene.checks import problems, unsupported
+from impel.scene.reading import load_scene, parse_scene
+from impel.scene.scene import Scene
+
+__all__ = ["Scene", "load_scene", "parse_scene", "problems", "unsupported", "warnings"]

@@ -1,5 +1,17 @@
 """Recorded motion: save, load, CSV, glTF."""
 
-from impel.takes.take import EVENT_KINDS, Take
+from impel.takes.archive import load_npz, save_npz
+from impel.takes.glb import write_glb
+from impel.takes.tables import write_channels_csv, write_csv
+from impel.takes.take import EVENT_KINDS, PALETTE, Take
 
-__all__ = ["EVENT_KINDS", "Take"]
+__all__ = [
+    "EVENT_KINDS",
+    "PALETTE",
+    "Take",
+    "load_npz",
+    "save_npz",
+    "write_channels_csv",
+    "write_csv",
+    "write_glb",
+]

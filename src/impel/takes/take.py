@@ -21,6 +21,15 @@ EVENT_KINDS = (
     "fall",
 )
 
+# Colours for bodies whose author chose none: distinct, of similar lightness, calm enough to stand side by side.
+PALETTE = ("#e4572e", "#2e86ab", "#f2a541", "#4f9d69", "#8a5a9e", "#d1495b", "#3aafa9", "#c98b5a", "#5b6c9d", "#b5a642")
+
+
+def linear_color(color: str) -> Floats:
+    """What "#rrggbb" means: the three amounts of light, 0 to 1, decoded from sRGB."""
+    encoded = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    return np.where(encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4)
+
 
 @dataclass
 class Take:

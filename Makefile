@@ -1,0 +1,48 @@
+# make demo   a fresh clone shows what impel does          make test    lint, types and all tests
+# make bench  the figures the documentation claims         make gallery pictures and verdicts on the papers' claims
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+VALIDATOR := .cache/gltf-validator
+
+.PHONY: demo test bench gallery lint clean
+
+demo: $(VENV)/.installed
+	@$(BIN)/impel demo -o out
+
+test: lint $(VALIDATOR)/.installed
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+lint: $(VENV)/.test-installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.test-installed
+	$(BIN)/python -m benchmarks
+
+gallery: $(VENV)/.installed
+	$(BIN)/impel gallery -o out/gallery
+
+clean:
+	rm -rf $(VENV) $(VALIDATOR) out
+
+$(VENV)/.created:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.created pyproject.toml constraints.txt
+	@echo "Installing impel into $(VENV) ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.test-installed: $(VENV)/.installed
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	@touch $@
+
+# The Khronos validator, an independent judge of our .glb files.
+$(VALIDATOR)/.installed:
+	npm install --silent --no-audit --no-fund --prefix $(VALIDATOR) gltf-validator@2.0.0-dev.3.10
+	@touch $@

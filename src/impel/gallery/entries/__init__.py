@@ -1,0 +1,1 @@
+"""One module per gallery entry: ORDER, TITLE, TEXT and make(directory) -> Exhibit."""

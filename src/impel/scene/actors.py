@@ -1,0 +1,157 @@
+"""Actors: bodies with wishes. Keys to move or turn along, goals to meet on time, appointments with others."""
+
+import math
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer
+
+from impel.scene.values import (
+    Euler,
+    Flag,
+    Model,
+    Name,
+    NotNegative,
+    Point,
+    Positive,
+    Quaternion,
+    Strength,
+    orientation,
+)
+
+MOST_KEYS = 10_000
+
+# 003, section 2, with the values that notes and measurements recommend.
+ALPHA = 0.1
+RELAXATION = 0.05  # seconds
+ELASTICITY = 1 / math.sqrt(2)  # follows circles at their true radius, overshoots 4.6 %
+ADAPTATION = 5.0  # per second
+
+
+class MoveKey(Model):
+    """A place to pass through."""
+
+    example: ClassVar[str] = "[0, 0, 1] or {at: [0, 0, 1], in: hand}"
+    at: Point = Field(description="Where to pass, in metres; in the world unless `in` names a body.")
+    in_: Name | None = Field(default=None, alias="in", description="The body that this key moves with.")
+
+    @model_serializer(mode="wrap")
+    def _short(self, handler: SerializerFunctionWrapHandler) -> Any:
+        return handler(self) if self.in_ is not None else list(self.at)
+
+
+class TurnKey(Model):
+    """An orientation to pass through."""
+
+    example: ClassVar[str] = "{euler: [0, 0, 90]} or {quaternion: [1, 0, 0, 0]}"
+    euler: Euler | None = Field(
+        default=None, description="How to be turned: degrees about x, y and z, in Blender's XYZ order."
+    )
+    quaternion: Quaternion | None = Field(default=None, description="How to be turned, as a quaternion [w, x, y, z].")
+    in_: Name | None = Field(default=None, alias="in", description="The body that this key turns with.")
+
+    @property
+    def orientation(self) -> tuple[float, float, float, float]:
+        """The unit quaternion (w, x, y, z)."""
+        return orientation(self.euler, self.quaternion)
+
+
+def _or_list(value: Any) -> Any:
+    return {"at": value} if isinstance(value, list | tuple) else value
+
+
+class Actuator(Model):
+    """What move and turn have in common: how the body is driven to its target."""
+
+    keys: list[Any] = Field(
+        min_length=2, max_length=MOST_KEYS, description="What to pass through, in order; at least two."
+    )
+    speed: Positive | None = Field(default=None, description="How fast to go on a straight stretch; replaces alpha.")
+    alpha: Positive | None = Field(
+        default=None, description="How fast it follows, as the paper's α, instead of speed; 0.1 if neither is given."
+    )
+    relaxation: Positive = Field(
+        default=RELAXATION, description="How long a correction takes, in seconds (the paper's Δt): shorter is snappier."
+    )
+    elasticity: Positive = Field(
+        default=ELASTICITY,
+        description="How it settles (the paper's B): below 0.7 it swings, at 1 it creeps in, above it drags.",
+    )
+    adaptation: NotNegative = Field(
+        default=ADAPTATION,
+        description="How fast it learns to resist lasting pushes such as gravity, per second (the paper's γ); 0 never.",
+    )
+    strength: Strength = Field(
+        default="auto",
+        description="How hard it may push, in N for move and N·m for turn: the less, the more a blow moves it; "
+        '"auto" suits its weight, "unlimited" never gives way.',
+    )
+    loop: Flag = Field(default=False, description="true leads from the last key back to the first, round and round.")
+
+
+class Move(Actuator):
+    """Keys that the body travels through."""
+
+    example: ClassVar[str] = "{keys: [[0, 0, 1], [2, 0, 1]], base_distance: 0.3}"
+    keys: list[Annotated[MoveKey, BeforeValidator(_or_list)]] = Field(
+        min_length=2, max_length=MOST_KEYS, description="The places to pass through, in order, as [x, y, z] in metres."
+    )
+    base_distance: Positive | None = Field(
+        default=None,
+        description="How far ahead the target runs, in metres: small keeps close to the path, large cuts corners; "
+        "left out, a quarter of the average way between keys.",
+    )
+    speed: Positive | None = Field(
+        default=None, description="How fast to travel on a straight stretch, in m/s; replaces alpha."
+    )
+
+
+class Turn(Actuator):
+    """Orientations that the body turns through."""
+
+    example: ClassVar[str] = "{keys: [{euler: [0, 0, 0]}, {euler: [0, 0, 90]}], base_angle: 20}"
+    keys: list[TurnKey] = Field(
+        min_length=2, max_length=MOST_KEYS, description="The orientations to turn through, in order."
+    )
+    base_angle: Positive | None = Field(
+        default=None,
+        description="How far ahead the target turns, in degrees: small follows closely, large smooths; "
+        "left out, a quarter of the average turn between keys.",
+    )
+    speed: Positive | None = Field(default=None, description="How fast to turn, in degrees/s; replaces alpha.")
+
+
+class Goal(Model):
+    """A state to be met exactly at a given time."""
+
+    example: ClassVar[str] = "{at: [1, 0, 1], time: 1.0}"
+    time: Positive = Field(description="When to be there, in seconds from the start.")
+    at: Point | None = Field(default=None, description="Where to be then, in metres.")
+    euler: Euler | None = Field(default=None, description="How to be turned then: degrees about x, y and z.")
+    quaternion: Quaternion | None = Field(
+        default=None, description="How to be turned then, as a quaternion [w, x, y, z]."
+    )
+
+
+class Actor(Model):
+    """What the body of this name wants."""
+
+    example: ClassVar[str] = "{move: {keys: [[0, 0, 1], [2, 0, 1]]}}"
+    move: Move | None = Field(default=None, description="Places to travel through.")
+    turn: Turn | None = Field(default=None, description="Orientations to turn through.")
+    goals: list[Goal] | None = Field(
+        default=None, min_length=1, max_length=MOST_KEYS, description="States to meet exactly on time, instead of keys."
+    )
+
+
+class Appointment(Model):
+    """Moments of several actors that must happen together."""
+
+    example: ClassVar[str] = "{cues: [left.move.2, right.move.2]}"
+    cues: list[str] = Field(
+        min_length=2,
+        max_length=MOST_KEYS,
+        description="The moments that must coincide, as ACTOR.move.KEY, ACTOR.turn.KEY or ACTOR.goals.GOAL, from 0.",
+    )
+    after: list[str] = Field(
+        default_factory=list, max_length=MOST_KEYS, description="Appointments that must be over before this one counts."
+    )

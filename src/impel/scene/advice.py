@@ -1,0 +1,93 @@
+"""What is allowed but probably not meant: one line each, for `impel check`."""
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+
+from impel.scene.actors import Move, Turn
+from impel.scene.checks import held, too_weak
+from impel.scene.derived import Drive, angle_between, drive
+from impel.scene.joints import Joint
+from impel.scene.scene import Scene
+
+FAR = 3.0  # base distances from the first key at which an actor shoots off (9x its speed at 12.5, measured)
+
+
+def warnings(scene: Scene) -> list[str]:
+    """What a scene without problems may still have got wrong, one line each, beginning with the field."""
+    lines = [*_idle_fields(scene), *_late(scene)]
+    for name, joint in scene.joints.items():
+        lines += _limits(joint, f"joints.{name}")
+    for name, actor in scene.actors.items():
+        for kind, wish in (("move", actor.move), ("turn", actor.turn)):
+            if wish is not None:
+                lines += _path(wish, drive(wish), name, f"actors.{name}.{kind}", scene)
+    return lines
+
+
+def _idle_fields(scene: Scene) -> Iterator[str]:
+    """Fields of bodies that physics does not move."""
+    for name, body in scene.bodies.items():
+        if body.moves_freely:
+            continue
+        state = "fixed" if body.fixed else "key-framed"
+        for field, default in (("mass", None), ("density", None), ("velocity", (0, 0, 0)), ("spin", (0, 0, 0))):
+            if getattr(body, field) != default:
+                yield f"bodies.{name}.{field}: has no effect, for the body is {state}"
+
+
+def _late(scene: Scene) -> Iterator[str]:
+    """Moments that the take never gets to."""
+    end = scene.world.seconds
+    for name, body in scene.bodies.items():
+        for i, key in enumerate(body.follows or []):
+            if key.time > end:
+                yield f"bodies.{name}.follows.{i}.time: {key.time:g} is after the end of the take at {end:g}"
+    for name, actor in scene.actors.items():
+        for i, goal in enumerate(actor.goals or []):
+            if goal.time > end:
+                yield f"actors.{name}.goals.{i}.time: {goal.time:g} is after the end of the take at {end:g}"
+
+
+def _limits(joint: Joint, where: str) -> Iterator[str]:
+    if joint.limits is not None and not joint.limits[0] <= 0 <= joint.limits[1]:
+        low, high = joint.limits
+        yield f"{where}.limits: leave out 0, how the bodies are placed, so the hinge starts beyond [{low:g}, {high:g}]"
+
+
+def _path(wish: Move | Turn, numbers: Drive, name: str, where: str, scene: Scene) -> Iterator[str]:
+    if isinstance(wish, Move) and held(scene, name):
+        for line in too_weak(wish, numbers, name, where, scene):
+            yield f"{line} (unless its joints carry it)"
+    if any(key.in_ is not None for key in wish.keys):
+        return  # the path is not known before the other bodies move
+    body = scene.bodies[name]
+    if isinstance(wish, Move):
+        away, unit, scale = math.dist(body.at, wish.keys[0].at), "m", 1.0
+        ways = [math.dist(a.at, b.at) for a, b in pairwise(wish.keys)]
+    else:
+        away, unit, scale = angle_between(body.orientation, wish.keys[0].orientation), "°", math.degrees(1)
+        turned = [key.orientation for key in wish.keys]
+        ways = [angle_between(a, b) for a, b in pairwise(turned)]
+        for i, way in enumerate(ways, 1):
+            if way > math.pi - 1e-3:
+                yield f"{where}.keys.{i}: is half a turn from the key before, so either way round is as good; add a key"
+    if away > FAR * numbers.base:
+        yield (
+            f"{where}.keys.0: is {away * scale:.3g} {unit} from where the body starts, over {FAR:g} base distances "
+            f"({numbers.base * scale:.3g} {unit}), so it will rush there as fast as its strength allows"
+        )
+    reach = numbers.speed * scene.world.seconds
+    if not wish.loop and sum(ways) > reach:
+        yield (
+            f"{where}.speed: at {numbers.speed * scale:.3g} {unit}/s the {sum(ways) * scale:.3g} {unit} between the "
+            f"keys take longer than the {scene.world.seconds:g} s of the take"
+        )
+    if isinstance(wish, Move):
+        from impel.motion.paths import make_paths, skipped_loops
+
+        for i in skipped_loops(make_paths([[key.at for key in wish.keys]], [wish.loop]), 0, numbers.base):
+            yield (
+                f"{where}.keys.{i}: the path loops here within half the base distance ({numbers.base / 2:.3g} m), "
+                f"so the loop will be skipped; a smaller base_distance keeps it"
+            )

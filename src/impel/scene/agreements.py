@@ -1,0 +1,113 @@
+"""What actors need of each other: keys in each other's frames, and appointments; never in endless circles."""
+
+from collections.abc import Iterator
+
+from impel.complaints import name_like, say
+from impel.scene.actors import Appointment
+from impel.scene.scene import Scene
+
+
+def frame_problems(scene: Scene) -> Iterator[str]:
+    """Last keys that lie in each other's frames: a handshake if the offsets cancel, a chase for ever if not."""
+    for kind in ("move", "turn"):
+        wishes = {name: getattr(actor, kind) for name, actor in scene.actors.items()}
+        last = {name: wish.keys[-1] for name, wish in wishes.items() if wish is not None and not wish.loop}
+        next_frame = {name: key.in_ for name, key in last.items() if key.in_ is not None}
+        for circle in _circles({name: [frame] for name, frame in next_frame.items()}):
+            if _mismatch(scene, kind, [(last[name], next_frame[name]) for name in circle]) > 1e-6:
+                first = circle[0]
+                yield (
+                    f"actors.{first}.{kind}.keys.{len(wishes[first].keys) - 1}.in: leads round in a circle "
+                    f"({_round(circle)}) whose offsets do not cancel, so they would chase each other for ever"
+                )
+
+
+def _mismatch(scene: Scene, kind: str, links: list) -> float:
+    """How far a circle of relative keys is from closing, as the bodies are turned at the start."""
+    import numpy as np
+
+    from impel.motion.rotations import matrix_from_quaternion
+
+    if kind == "move":
+        turned = [matrix_from_quaternion(scene.bodies[frame].orientation) @ key.at for key, frame in links]
+        return float(np.linalg.norm(sum(turned)))
+    product = np.eye(3)
+    for key, _ in links:
+        product = matrix_from_quaternion(key.orientation) @ product
+    return float(np.linalg.norm(product - np.eye(3)))
+
+
+def appointment_problems(scene: Scene) -> Iterator[str]:
+    for name, appointment in scene.appointments.items():
+        yield from _appointment(appointment, f"appointments.{name}", scene)
+    known = {name: [n for n in a.after if n in scene.appointments] for name, a in scene.appointments.items()}
+    for circle in _circles(known):
+        yield f"appointments.{circle[0]}.after: goes round in a circle: {_round(circle)}; none of them could ever begin"
+
+
+def _appointment(appointment: Appointment, where: str, scene: Scene) -> Iterator[str]:
+    seen: dict[tuple[str, str], str] = {}
+    for i, cue in enumerate(appointment.cues):
+        place = f"{where}.cues.{i}"
+        wrong = _cue(cue, scene)
+        if wrong:
+            yield f"{place}: {wrong}"
+            continue
+        actor, kind, _ = cue.split(".")
+        before = seen.setdefault((actor, kind), cue)
+        if before == cue and i != appointment.cues.index(cue):
+            yield f"{place}: is written twice: {say(cue)}"
+        elif before != cue:
+            yield f"{place}: {say(cue)} and {say(before)} are on the same path and cannot happen together"
+    for i, parent in enumerate(appointment.after):
+        if parent not in scene.appointments:
+            yield f"{where}.after.{i}: {name_like(parent, scene.appointments, 'appointment')}"
+
+
+def _cue(cue: str, scene: Scene) -> str | None:
+    """What is wrong with a cue, or None."""
+    parts = cue.split(".")
+    if len(parts) != 3 or parts[1] not in ("move", "turn", "goals") or not parts[2].isdecimal() or len(parts[2]) > 6:
+        return f"must be written ACTOR.move.KEY, ACTOR.turn.KEY or ACTOR.goals.GOAL, got {say(cue)}"
+    name, kind, number = parts[0], parts[1], int(parts[2])
+    if name not in scene.actors:
+        return name_like(name, scene.actors, "actor")
+    wish = getattr(scene.actors[name], kind)
+    if wish is None:
+        return f"{name} has no {kind}"
+    count = len(wish) if kind == "goals" else len(wish.keys)
+    if number >= count:
+        return f"{name}.{kind} counts from 0 to {count - 1}, got {number}"
+    return None
+
+
+def _circles(graph: dict[str, list[str]]) -> list[list[str]]:
+    """The circles of a directed graph that a depth-first walk meets, each once; without recursion, for long chains."""
+    found = []
+    done: set[str] = set()
+    for start in graph:
+        path: list[str] = []
+        place: dict[str, int] = {}
+        pending = [(start, iter(graph[start]))] if start not in done else []
+        if pending:
+            place[start] = 0
+            path.append(start)
+        while pending:
+            node, children = pending[-1]
+            child = next((c for c in children if c in graph and c not in done), None)
+            if child is None:
+                pending.pop()
+                done.add(node)
+                del place[path.pop()]
+            elif child in place:
+                found.append(path[place[child] :])
+            else:
+                place[child] = len(path)
+                path.append(child)
+                pending.append((child, iter(graph[child])))
+    return found
+
+
+def _round(circle: list[str]) -> str:
+    names = circle if len(circle) <= 6 else [*circle[:5], "..."]
+    return " -> ".join([*names, circle[0]])

@@ -1,0 +1,211 @@
+"""Bodies: what they are made of, where they start and, for key-framed ones, where they go."""
+
+from typing import Any, ClassVar, Self
+
+from pydantic import Field, model_validator
+
+from impel.scene.values import (
+    Color,
+    Euler,
+    Flag,
+    Model,
+    NotNegative,
+    Point,
+    Positive,
+    Quaternion,
+    Sides,
+    Size,
+    orientation,
+)
+
+MOST_BLOB_PARTS = 100
+
+
+class Rod(Model):
+    """The size of a capsule or a cylinder."""
+
+    example: ClassVar[str] = "{radius: 0.1, length: 0.5}"
+    radius: Size = Field(description="How thick it is: from its axis to its side, in metres.")
+    length: Size = Field(
+        description="How long it is along its own z axis, in metres; a capsule's round ends come on top."
+    )
+
+
+class Plane(Model):
+    """An endless flat ground; its own z axis points out of it."""
+
+    example: ClassVar[str] = "{}"
+
+
+class BlobPoint(Model):
+    """A ball of flesh in a blob."""
+
+    example: ClassVar[str] = "{at: [0, 0, 0], radius: 0.2}"
+    at: Point = Field(description="The middle of this ball, in the body's own frame, in metres.")
+    radius: Size = Field(description="How far the flesh reaches from its middle, in metres.")
+
+
+class BlobSegment(Model):
+    """A limb of flesh in a blob."""
+
+    example: ClassVar[str] = "{from: [0, 0, 0], to: [0, 0, 1], radius: 0.1}"
+    from_: Point = Field(alias="from", description="Where this limb begins, in the body's own frame, in metres.")
+    to: Point = Field(description="Where this limb ends, in the body's own frame, in metres.")
+    radius: Size = Field(description="How far the flesh reaches from the limb's bone, in metres.")
+
+
+class Blob(Model):
+    """Soft flesh around a skeleton of points and segments, melted into one form."""
+
+    example: ClassVar[str] = "{points: [{at: [0, 0, 0], radius: 0.2}], blend: 0.05}"
+    points: list[BlobPoint] = Field(
+        default_factory=list, max_length=MOST_BLOB_PARTS, description="Balls of flesh, each with its middle and radius."
+    )
+    segments: list[BlobSegment] = Field(
+        default_factory=list, max_length=MOST_BLOB_PARTS, description="Limbs of flesh, each from one end to the other."
+    )
+    blend: NotNegative = Field(
+        default=0.05, description="How softly neighbouring parts melt into each other, in metres; 0 leaves creases."
+    )
+
+    @model_validator(mode="after")
+    def _has_flesh(self) -> Self:
+        if not self.points and not self.segments:
+            raise ValueError("needs at least one of points or segments")
+        return self
+
+
+class Shape(Model):
+    """A form: exactly one of the kinds below."""
+
+    example: ClassVar[str] = "{sphere: 0.2} or {box: [1, 1, 0.5]}"
+    sphere: Size | None = Field(default=None, description="A ball of this radius, in metres.")
+    box: Sides | None = Field(
+        default=None, description="A box of these full sizes along its own x, y and z, in metres."
+    )
+    capsule: Rod | None = Field(
+        default=None, description="A rod with round ends along its own z; its length is between the cap centres."
+    )
+    cylinder: Rod | None = Field(default=None, description="A rod with flat ends along its own z axis.")
+    plane: Plane | None = Field(
+        default=None, description="An endless flat ground facing its own z axis; write plane: {}."
+    )
+    blob: Blob | None = Field(
+        default=None, description="Flesh around a skeleton of points and segments, melted together."
+    )
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Self:
+        given = [kind for kind in SHAPES if getattr(self, kind) is not None]
+        if len(given) != 1:
+            raise ValueError(f"needs exactly one of {', '.join(SHAPES)}, got {' and '.join(given) or 'none'}")
+        return self
+
+    @property
+    def kind(self) -> str:
+        """One of `SHAPES`."""
+        return next(kind for kind in SHAPES if getattr(self, kind) is not None)
+
+    def to_document(self) -> dict[str, Any]:
+        """As written in a scene, e.g. {"sphere": 0.2}: what takes and geometry work from."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+    @property
+    def half_size(self) -> float:
+        """The smallest distance from its middle to its surface, in metres; unbounded for a plane."""
+        if self.sphere is not None:
+            return self.sphere
+        if self.box is not None:
+            return min(self.box) / 2
+        if self.capsule is not None:
+            return self.capsule.radius
+        if self.cylinder is not None:
+            return min(self.cylinder.radius, self.cylinder.length / 2)
+        if self.blob is not None:
+            return min([point.radius for point in self.blob.points] + [limb.radius for limb in self.blob.segments])
+        return float("inf")
+
+
+SHAPES = tuple(Shape.model_fields)
+
+
+class Placed(Model):
+    """A form with a place and an orientation in the world."""
+
+    example: ClassVar[str] = "{shape: {sphere: 1}, at: [0, 0, 1]}"
+    shape: Shape = Field(description="Its form: one of sphere, box, capsule, cylinder, plane or blob.")
+    at: Point = Field(default=(0.0, 0.0, 0.0), description="Where it is at the start: its middle, in metres, z is up.")
+    euler: Euler | None = Field(
+        default=None, description="How it is turned at the start: degrees about x, y and z, in Blender's XYZ order."
+    )
+    quaternion: Quaternion | None = Field(
+        default=None, description="How it is turned at the start, as a quaternion [w, x, y, z] instead of euler."
+    )
+
+    @property
+    def orientation(self) -> tuple[float, float, float, float]:
+        """The unit quaternion (w, x, y, z)."""
+        return orientation(self.euler, self.quaternion)
+
+
+class Coating(Model):
+    """The elastic layer that a body touches others with."""
+
+    example: ClassVar[str] = "{stiffness: 2.0e5, thickness: 0.05, damping: 0.5, friction: 0.6}"
+    stiffness: Positive = Field(
+        default=1e7, description="How hard it is to press in, in newtons per cubic metre: 1e5 is foam, 1e7 is wood."
+    )
+    thickness: Size | None = Field(
+        default=None,
+        description="How deep it can be pressed before it gets much harder, in metres; "
+        "left out, a fifth of the way to the body's middle and at most 0.02.",
+    )
+    damping: NotNegative = Field(
+        default=0.5, description="How much a bounce loses, in s/m: 0 bounces for ever, 0.5 keeps half, 1 keeps a third."
+    )
+    friction: NotNegative = Field(default=0.6, description="How well it grips: 0 is ice, 0.6 wood, 1 rubber.")
+
+
+class FollowKey(Model):
+    """Where a key-framed body is at a moment."""
+
+    example: ClassVar[str] = "{time: 1.5, at: [0, 0, 1]}"
+    time: NotNegative = Field(description="When, in seconds from the start.")
+    at: Point | None = Field(default=None, description="Where it is then, in metres; left out, where it was before.")
+    euler: Euler | None = Field(
+        default=None, description="How it is turned then, in degrees about x, y and z; left out, as it was before."
+    )
+    quaternion: Quaternion | None = Field(
+        default=None, description="How it is turned then, as a quaternion [w, x, y, z] instead of euler."
+    )
+
+
+class Body(Placed):
+    """A solid of the scene: free to move, fixed, or key-framed by `follows`."""
+
+    example: ClassVar[str] = "{shape: {sphere: 0.2}, mass: 1, at: [0, 0, 1]}"
+    mass: Positive | None = Field(default=None, description="How heavy it is, in kilograms.")
+    density: Positive | None = Field(
+        default=None, description="How heavy its stuff is, in kg/m³, instead of mass; with neither it is water, 1000."
+    )
+    velocity: Point = Field(default=(0.0, 0.0, 0.0), description="How fast it already moves at the start, in m/s.")
+    spin: Point = Field(
+        default=(0.0, 0.0, 0.0), description="How fast it already turns at the start, in degrees/s about x, y, z."
+    )
+    fixed: Flag = Field(default=False, description="true nails it to the world: it never moves, whatever hits it.")
+    follows: list[FollowKey] | None = Field(
+        default=None,
+        description="Makes it move exactly as told by keys with times, pushing others and never giving way.",
+    )
+    collides: Flag = Field(default=True, description="false lets everything pass through it.")
+    coating: Coating = Field(
+        default_factory=Coating, description="How it feels to the touch: hard or soft, bouncy, slippery."
+    )
+    color: Color | None = Field(
+        default=None, description='Its color in pictures, like "#e4572e"; left out, impel picks one.'
+    )
+
+    @property
+    def moves_freely(self) -> bool:
+        """Neither fixed nor key-framed: physics decides where it goes."""
+        return not self.fixed and self.follows is None

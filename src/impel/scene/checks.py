@@ -1,0 +1,231 @@
+"""What cannot be right about a scene whose fields each look right: names, contradictions, and physics."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from impel.complaints import name_like, say
+from impel.scene.actors import Actor, Goal, Move, MoveKey, Turn, TurnKey
+from impel.scene.agreements import appointment_problems, frame_problems
+from impel.scene.bodies import Body, FollowKey, Placed
+from impel.scene.derived import Drive, base_of, drive, sag, weight
+from impel.scene.joints import Joint
+from impel.scene.scene import Scene
+from impel.scene.values import WORLD
+
+MOST_BODIES = 10_000
+MOST_JOINTS = 20_000
+MOST_FRAMES = 200_000  # almost an hour at 60 frames a second
+MOST_POSES = 20_000_000  # frames times bodies: about a gigabyte of motion
+MOST_STEPS = 100_000_000
+SHORTEST_STEP = 1e-6  # seconds an actuator may ask for before it is surely a mistake
+
+
+def problems(scene: Scene) -> list[str]:
+    """Everything that is wrong, one line per mistake, each beginning with the field."""
+    lines = list(_size(scene))
+    for name, body in scene.bodies.items():
+        lines += _body(body, f"bodies.{name}")
+        if name == WORLD:
+            lines.append(f"bodies.{name}: is the name of the world itself; call the body something else")
+    for name, joint in scene.joints.items():
+        lines += _joint(joint, f"joints.{name}", scene)
+    for name, actor in scene.actors.items():
+        lines += _actor(actor, name, f"actors.{name}", scene)
+    if not lines:  # these would only repeat that a name is unknown
+        lines += [*frame_problems(scene), *appointment_problems(scene)]
+    return lines
+
+
+def _size(scene: Scene) -> Iterator[str]:
+    world, count = scene.world, len(scene.bodies)
+    if not count:
+        yield "bodies: is empty: a scene needs at least one body"
+    if count > MOST_BODIES:
+        yield f"bodies: must have at most {MOST_BODIES} entries, got {count}"
+    if len(scene.joints) > MOST_JOINTS:
+        yield f"joints: must have at most {MOST_JOINTS} entries, got {len(scene.joints)}"
+    frames, got = world.seconds * world.fps, f"at {world.fps:g} fps, got {world.seconds:g}"
+    if frames < 1:
+        yield f"world.seconds: must be at least one frame, {1 / world.fps:g} {got}"
+    elif frames > MOST_FRAMES:
+        yield f"world.seconds: must be at most {MOST_FRAMES / world.fps:g} {got}"
+    elif frames * count > MOST_POSES:
+        yield (
+            f"world.seconds: {frames:.0f} frames of {count} bodies are too much to keep; "
+            f"at most {MOST_POSES // count} frames fit"
+        )
+    if not isinstance(world.step, str) and world.seconds / world.step > MOST_STEPS:
+        yield f"world.step: {world.step:g} needs over {MOST_STEPS} steps; at least {world.seconds / MOST_STEPS:g} works"
+    camera = scene.camera
+    if camera is not None and math.dist(camera.from_, camera.to) < 1e-6:
+        yield f"camera.to: must differ from camera.from, got {say(list(camera.to))} for both"
+
+
+def _body(body: Body, where: str) -> Iterator[str]:
+    yield from _one_orientation(body, where)
+    if body.mass is not None and body.density is not None:
+        yield f"{where}.density: give mass or density, not both"
+    if body.shape.plane is not None and body.moves_freely:
+        yield f"{where}.shape: a plane is endless and cannot move freely; write fixed: true"
+    thickness, half = body.coating.thickness, body.shape.half_size
+    if thickness is not None and thickness > half:
+        yield f"{where}.coating.thickness: must be at most {half:g}, the way to the body's middle, got {thickness:g}"
+    if body.follows is not None:
+        if body.fixed:
+            yield f"{where}.follows: give fixed or follows, not both: a fixed body does not move"
+        yield from _later_and_later(body.follows, f"{where}.follows")
+        for i, key in enumerate(body.follows):
+            yield from _one_orientation(key, f"{where}.follows.{i}")
+
+
+def _one_orientation(thing: Placed | FollowKey | TurnKey | Goal, where: str) -> Iterator[str]:
+    if thing.euler is not None and thing.quaternion is not None:
+        yield f"{where}.quaternion: give euler or quaternion, not both"
+
+
+def _later_and_later(keys: Iterable[FollowKey] | Iterable[Goal], where: str) -> Iterator[str]:
+    times = [key.time for key in keys]
+    for i, (before, after) in enumerate(pairwise(times), 1):
+        if after <= before:
+            yield f"{where}.{i}.time: must be later than {before:g}, the time before it, got {after:g}"
+
+
+def _joint(joint: Joint, where: str, scene: Scene) -> Iterator[str]:
+    first, second = joint.bodies
+    known = [*scene.bodies, WORLD]
+    unknown = [name for name in dict.fromkeys(joint.bodies) if name not in known]
+    for name in unknown:
+        yield f"{where}.{joint.kind}: {name_like(name, known, 'body')}"
+    if first == second:
+        yield f"{where}.{joint.kind}: must tie two different bodies, got {say(first)} twice"
+    elif not unknown and not any(name != WORLD and scene.bodies[name].moves_freely for name in joint.bodies):
+        yield f"{where}.{joint.kind}: one of the two must be free to move, but {say(first)} and {say(second)} are not"
+    if joint.kind == "on_surface" and second == WORLD and joint.surface is None:
+        yield f"{where}.surface: is missing: the world itself has no surface"
+    if joint.surface is not None:
+        yield from _one_orientation(joint.surface, f"{where}.surface")
+    if joint.limits is not None:
+        low, high = joint.limits
+        if not -180 <= low < high <= 180:
+            yield f"{where}.limits: must be two rising angles from -180 to 180, got [{low:g}, {high:g}]"
+    points = joint.segment or joint.curve or ()
+    ring = joint.loop and len(points) > 2
+    for i, (a, b) in enumerate(zip(points, [*points[1:], *(points[:1] if ring else [])]), 1):
+        if math.dist(a, b) < 1e-9:
+            kind = "segment" if joint.segment else "curve"
+            yield f"{where}.{kind}.{i % len(points)}: must differ from the point before it, got {say(list(b))} for both"
+
+
+def _actor(actor: Actor, name: str, where: str, scene: Scene) -> Iterator[str]:
+    body = scene.bodies.get(name)
+    if body is None:
+        yield f"{where}: {name_like(name, scene.bodies, 'body')}"
+    elif body.fixed:
+        yield f"{where}: is fixed and cannot act; remove fixed from bodies.{name} or the actor"
+    elif body.follows is not None:
+        yield f"{where}: follows keys with times and cannot act; remove follows from bodies.{name} or the actor"
+    if actor.move is None and actor.turn is None and actor.goals is None:
+        yield f"{where}: wants nothing; give it move, turn or goals"
+    for kind, wish in (("move", actor.move), ("turn", actor.turn)):
+        if wish is not None:
+            yield from _wish(wish, name, f"{where}.{kind}", scene)
+    if actor.goals is not None:
+        yield from _goals(actor, f"{where}.goals")
+
+
+def _goals(actor: Actor, where: str) -> Iterator[str]:
+    goals = actor.goals or []
+    if actor.move is not None and any(goal.at is not None for goal in goals):
+        yield f"{where}: give move or goals with places, not both"
+    if actor.turn is not None and any(goal.euler is not None or goal.quaternion is not None for goal in goals):
+        yield f"{where}: give turn or goals with orientations, not both"
+    yield from _later_and_later(goals, where)
+    for i, goal in enumerate(goals):
+        yield from _one_orientation(goal, f"{where}.{i}")
+        if goal.at is None and goal.euler is None and goal.quaternion is None:
+            yield f"{where}.{i}: needs at, euler or quaternion"
+
+
+def _wish(wish: Move | Turn, name: str, where: str, scene: Scene) -> Iterator[str]:
+    count = 0
+    for line in _keys(wish, name, where, scene):
+        count += 1
+        yield line
+    if wish.speed is not None and wish.alpha is not None:
+        yield f"{where}.alpha: give speed or alpha, not both: a speed is reached by choosing alpha"
+    elif not count:
+        base = "base_distance" if isinstance(wish, Move) else "base_angle"
+        if base_of(wish) is None:
+            yield f"{where}.{base}: is missing: it cannot be derived from keys that are all in different bodies"
+        else:
+            yield from _physics(wish, drive(wish), name, where, scene)
+
+
+def _keys(wish: Move | Turn, name: str, where: str, scene: Scene) -> Iterator[str]:
+    keys: Sequence[MoveKey | TurnKey] = wish.keys
+    for i, key in enumerate(keys):
+        if isinstance(key, TurnKey):
+            yield from _one_orientation(key, f"{where}.keys.{i}")
+            if key.euler is None and key.quaternion is None:
+                yield f"{where}.keys.{i}: needs euler or quaternion"
+        if key.in_ == name:
+            yield f"{where}.keys.{i}.in: a key cannot be in its own body"
+        elif key.in_ is not None and key.in_ not in scene.bodies:
+            yield f"{where}.keys.{i}.in: {name_like(key.in_, scene.bodies, 'body')}"
+
+
+def _physics(wish: Move | Turn, numbers: Drive, name: str, where: str, scene: Scene) -> Iterator[str]:
+    longest = numbers.longest_step
+    knob = "speed" if wish.speed is not None else "alpha"
+    if longest < SHORTEST_STEP:
+        yield (
+            f"{where}.{knob}: is too violent: the actuator would need steps below {longest:.2g} s; "
+            f"give a lower {knob} or a longer relaxation"
+        )
+    elif not isinstance(scene.world.step, str):
+        frame = 1 / scene.world.fps
+        step = frame / math.ceil(frame / scene.world.step)  # a fixed step becomes equal parts of a frame
+        if step >= longest:
+            yield f"world.step: must be below {longest:.3g} for {where} to be stable, got {scene.world.step:g}"
+    if isinstance(wish, Move) and not held(scene, name):
+        yield from too_weak(wish, numbers, name, where, scene)
+
+
+def held(scene: Scene, name: str) -> bool:
+    """Whether a joint may carry some of the body's weight."""
+    return any(name in joint.bodies for joint in scene.joints.values())
+
+
+def too_weak(wish: Move, numbers: Drive, name: str, where: str, scene: Scene) -> Iterator[str]:
+    """What keeps a move actuator from holding its own body against gravity."""
+    depth = sag(numbers, scene.world)
+    if wish.adaptation == 0 and depth >= numbers.base:
+        yield (
+            f"{where}.base_distance: must be above {depth:.3g}, how far gravity makes it sag without adaptation, "
+            f"got {numbers.base:.3g}; or give an adaptation such as 5"
+        )
+    heavy = weight(scene.bodies[name], scene.world) if name in scene.bodies else None
+    if heavy and numbers.strength is not None and numbers.strength < 2 * heavy:
+        yield (
+            f"{where}.strength: must be at least {2 * heavy:.3g}, twice the body's weight, got {numbers.strength:g}; "
+            f'or leave it to "auto"'
+        )
+
+
+_NOT_YET = "this version can read {} but not simulate them yet"
+
+
+def unsupported(scene: Scene) -> list[str]:
+    """What the format knows but this version cannot simulate yet, one line each."""
+    lines = []
+    for name, actor in scene.actors.items():
+        for kind, wish in (("move", actor.move), ("turn", actor.turn)):
+            keys: Sequence[MoveKey | TurnKey] = wish.keys if wish is not None else ()
+            for i, key in enumerate(keys):
+                if key.in_ is not None:
+                    lines.append(f"actors.{name}.{kind}.keys.{i}.in: {_NOT_YET.format('keys in a body')}")
+        if actor.goals is not None:
+            lines.append(f"actors.{name}.goals: {_NOT_YET.format('goals')}")
+    lines += [f"appointments.{name}: {_NOT_YET.format('appointments')}" for name in scene.appointments]
+    return lines

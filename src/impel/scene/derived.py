@@ -1,0 +1,147 @@
+"""What follows from a scene without being written in it: the numbers behind the defaults, in SI units and radians."""
+
+import math
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from impel.scene.actors import ALPHA, Move, Turn
+from impel.scene.bodies import Body, Coating, Shape
+from impel.scene.scene import World
+from impel.scene.values import orientation
+
+# A quarter of the way between keys rounds corners visibly and still passes near every key.
+BASE_SHARE = 0.25
+HOLDING_DISTANCE = 0.1  # metres: the base distance of an actor whose keys are all one point
+HOLDING_ANGLE = math.radians(10)
+THICKNESS_SHARE = 0.2  # of the way to the body's middle
+THICKEST = 0.02  # metres
+
+
+WATER = 1000.0  # kg/m³, for bodies with neither mass nor density
+
+
+class Drive(NamedTuple):
+    """An actuator in the paper's symbols: metres and newtons for move, radians and newton metres for turn."""
+
+    base: float  # base distance or angle
+    alpha: float
+    beta: float
+    relaxation: float  # Δt, seconds
+    elasticity: float  # B
+    adaptation: float  # γ, per second
+    strength: float | None  # None: to be derived from what the actuator has to carry; may be infinite
+    speed: float  # steady, on a straight path
+    longest_step: float  # seconds, beyond which the actuator itself becomes unstable
+
+
+def drive(wish: Move | Turn) -> Drive:
+    """The paper's parameters of a move or turn; needs a base that is given or can be derived."""
+    base = base_of(wish)
+    if base is None:
+        raise ValueError("no base distance given and none can be derived")
+    unit = 1.0 if isinstance(wish, Move) else math.radians(1)
+    b, relaxation = wish.elasticity, wish.relaxation
+    if wish.speed is not None:
+        alpha = 2 * (wish.speed * unit * b * relaxation / base) ** 2  # the steady speed below, solved for α
+    else:
+        alpha = ALPHA if wish.alpha is None else wish.alpha
+    beta = b * math.sqrt(2 * alpha)
+    strength = {"auto": None, "unlimited": math.inf}[wish.strength] if isinstance(wish.strength, str) else wish.strength
+    return Drive(
+        base=base,
+        alpha=alpha,
+        beta=beta,
+        relaxation=relaxation,
+        elasticity=b,
+        adaptation=wish.adaptation,
+        strength=strength,
+        speed=alpha * base / (beta * relaxation),  # 003, section 2.3, corrected: see notes
+        longest_step=min(2 * beta * relaxation / alpha, relaxation / beta),
+    )
+
+
+def base_of(wish: Move | Turn) -> float | None:
+    """The base distance (metres) or angle (radians), given or from the keys; None if no neighbours share a frame."""
+    if isinstance(wish, Move):
+        if wish.base_distance is not None:
+            return wish.base_distance
+        ways = [math.dist(a.at, b.at) for a, b in _neighbours(wish)]
+        holding = HOLDING_DISTANCE
+    else:
+        if wish.base_angle is not None:
+            return math.radians(wish.base_angle)
+        ways = [angle_between(a.orientation, b.orientation) for a, b in _neighbours(wish)]
+        holding = HOLDING_ANGLE
+    if not ways:
+        return None
+    mean = sum(ways) / len(ways)
+    return BASE_SHARE * mean if mean > 1e-6 else holding
+
+
+def _neighbours(wish: Move | Turn) -> list[tuple[Any, Any]]:
+    keys = [*wish.keys, *(wish.keys[:1] if wish.loop else [])]
+    return [(a, b) for a, b in pairwise(keys) if a.in_ == b.in_]
+
+
+def angle_between(p: tuple[float, ...], q: tuple[float, ...]) -> float:
+    """How far apart two orientations are, in [0, π]."""
+    cosine = abs(sum(a * b for a, b in zip(p, q)))
+    sine = math.dist(p, q) * math.hypot(*(a + b for a, b in zip(p, q))) / 2
+    return 2 * math.atan2(sine, cosine)
+
+
+def sag(numbers: Drive, world: World) -> float:
+    """How far gravity pulls an uncorrected body below its target, in metres."""
+    return math.hypot(*world.gravity) * numbers.relaxation**2 / (2 * numbers.alpha)
+
+
+def weight(body: Body, world: World) -> float | None:
+    """The body's weight in newtons; None where it needs an integral over its form."""
+    if body.mass is not None:
+        return body.mass * math.hypot(*world.gravity)
+    volume = _volume(body.shape)
+    density = WATER if body.density is None else body.density
+    return None if volume is None else density * volume * math.hypot(*world.gravity)
+
+
+def _volume(shape: Shape) -> float | None:
+    if shape.sphere is not None:
+        return 4 / 3 * math.pi * shape.sphere**3
+    if shape.box is not None:
+        return math.prod(shape.box)
+    if shape.cylinder is not None:
+        return math.pi * shape.cylinder.radius**2 * shape.cylinder.length
+    if shape.capsule is not None:
+        r, length = shape.capsule.radius, shape.capsule.length
+        return math.pi * r**2 * (length + 4 / 3 * r)
+    return None
+
+
+def coating(body: Body) -> Coating:
+    """The body's coating with its thickness filled in."""
+    if body.coating.thickness is not None:
+        return body.coating
+    thickness = min(THICKEST, THICKNESS_SHARE * body.shape.half_size)
+    return body.coating.model_copy(update={"thickness": thickness})
+
+
+class Followed(NamedTuple):
+    """The keys of a body that follows, each with a place and an orientation."""
+
+    times: list[float]
+    positions: list[tuple[float, float, float]]
+    orientations: list[tuple[float, float, float, float]]
+
+
+def followed(body: Body) -> Followed:
+    """A key-framed body's keys; what a key leaves out stays as it was before."""
+    at, turned = body.at, body.orientation
+    result = Followed([], [], [])
+    for key in body.follows or []:
+        at = at if key.at is None else key.at
+        if key.euler is not None or key.quaternion is not None:
+            turned = orientation(key.euler, key.quaternion)
+        result.times.append(key.time)
+        result.positions.append(at)
+        result.orientations.append(turned)
+    return result

@@ -1,0 +1,32 @@
+"""From a file, or plain data, to a scene: everything that is wrong is said at once, one line each."""
+
+from pathlib import Path
+from typing import Any
+
+from impel.complaints import empty_fields, say
+from impel.files import Problem, read_document
+from impel.scene.checks import problems
+from impel.scene.scene import SUBJECT, Scene, World
+
+
+def load_scene(path: str | Path) -> Scene:
+    """Read a scene file (YAML or JSON); raise `Problem` with one line per mistake."""
+    return parse_scene(read_document(path), source=str(path))
+
+
+def parse_scene(document: Any, source: str = SUBJECT) -> Scene:
+    """Make a scene of plain data as read from a file called `source`; raise `Problem` with one line per mistake."""
+    if not isinstance(document, dict):
+        raise Problem(f"{source}: must be a scene like {Scene.example}, got {say(document)}")
+    lines = empty_fields(document)
+    lines += [f"{name}: belongs under world" for name in document if name in World.model_fields and name != "joints"]
+    if lines:
+        raise Problem(*(f"{source}: {line}" for line in lines))
+    try:
+        scene = Scene(**document)
+    except Problem as problem:
+        raise Problem(*(source + line.removeprefix(SUBJECT) for line in problem.lines)) from None
+    lines = problems(scene)
+    if lines:
+        raise Problem(*(f"{source}: {line}" for line in lines))
+    return scene

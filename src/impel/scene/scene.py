@@ -1,0 +1,179 @@
+"""The scene: everything the animator wrote, whether in a file or in Python."""
+
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, ValidationError
+
+from impel.complaints import plain_lines
+from impel.files import Problem, write_document
+from impel.scene.actors import Actor, Appointment
+from impel.scene.bodies import SHAPES, Body
+from impel.scene.joints import Joint
+from impel.scene.values import Model, Name, NotNegative, Point, Positive, Step
+
+SUBJECT = "scene"  # what error lines begin with as long as there is no file
+# Told apart by colour-blind eyes as well (after Okabe and Ito), softened for a light background.
+PALETTE = ("#e4572e", "#2e86ab", "#f2b134", "#4c9f70", "#7b5ea7", "#d96c9f", "#3fb8af", "#8a6f4e", "#5b6c8f", "#b5c334")
+
+
+class World(Model):
+    """The stage itself: gravity, air, and how long the take is."""
+
+    example: ClassVar[str] = "{gravity: [0, 0, -9.81], seconds: 8, fps: 60}"
+    gravity: Point = Field(
+        default=(0.0, 0.0, -9.81), description="The pull on everything, in m/s²; [0, 0, 0] is outer space."
+    )
+    seconds: Positive = Field(default=5.0, description="How long the take lasts, in seconds.")
+    fps: Positive = Field(default=60.0, description="How many frames a second are recorded.")
+    drag: NotNegative = Field(
+        default=0.0, description="How fast free motion dies out in the air, per second: 0.1 loses a tenth each second."
+    )
+    step: Step = Field(
+        default="adaptive",
+        description='The time step in seconds, or "adaptive", which takes care of hits by itself.',
+    )
+    joints: Literal["rattle", "displacement", "paper"] = Field(
+        default="rattle",
+        description="How joints are held: rattle is exact; displacement and paper are there to compare.",
+    )
+
+
+class Camera(Model):
+    """Where the pictures are taken from."""
+
+    example: ClassVar[str] = "{from: [4, -6, 3], to: [0, 0, 1], fov: 40}"
+    from_: Point = Field(alias="from", description="Where the camera stands, in metres.")
+    to: Point = Field(description="What the camera looks at, in metres.")
+    fov: float = Field(
+        default=40.0, strict=True, ge=1, le=170, description="How wide the camera sees, top to bottom, in degrees."
+    )
+
+
+class Scene(Model):
+    """Everything the animator wrote: loaded from a file, or built with `body`, `joint` and `appointment`."""
+
+    example: ClassVar[str] = "{world: {...}, bodies: {...}, actors: {...}}"
+    impel: Literal[1] = Field(default=1, description="The version of this file format, 1.")
+    world: World = Field(default_factory=World, description="Gravity, air, and how long the take is.")
+    bodies: dict[Name, Body] = Field(default_factory=dict, description="The solids of the scene, by name.")
+    joints: dict[Name, Joint] = Field(default_factory=dict, description="What ties bodies together, by name.")
+    actors: dict[Name, Actor] = Field(default_factory=dict, description="What bodies want, by the body's name.")
+    appointments: dict[Name, Appointment] = Field(
+        default_factory=dict, description="Moments of several actors that must happen together, by name."
+    )
+    camera: Camera | None = Field(
+        default=None, description="Where pictures are taken from; left out, it frames the action."
+    )
+
+    def __init__(self, /, **fields: Any) -> None:
+        """Accepts the world's fields directly, so that `Scene(seconds=8)` is enough to begin with."""
+        fields = _plain(fields)
+        world = {name: fields.pop(name) for name in World.model_fields if name in fields and name != "joints"}
+        if world:
+            fields["world"] = {**fields.get("world", {}), **world}
+        try:
+            super().__init__(**fields)
+        except ValidationError as error:
+            raise Problem(*(f"{SUBJECT}: {line}" for line in plain_lines(error, Scene))) from None
+
+    def body(self, name: str, **fields: Any) -> "Handle":
+        """Add a body: `scene.body("ball", sphere=0.2, mass=1, at=[0, 0, 1])`; then `.move(...)` it."""
+        shape = {kind: fields.pop(kind) for kind in SHAPES if kind in fields}
+        if shape:
+            fields["shape"] = shape
+        self._add("bodies", name, fields)
+        return Handle(self, name)
+
+    def joint(self, name: str, **fields: Any) -> Joint:
+        """Add a joint: `scene.joint("elbow", hinge=[upper, lower], at=[0, 0, 1], axis=[0, 1, 0])`."""
+        return self._add("joints", name, fields)
+
+    def appointment(self, name: str, cues: list[str], **fields: Any) -> Appointment:
+        """Add an appointment: `scene.appointment("handshake", cues=["left.move.2", "right.move.2"])`."""
+        return self._add("appointments", name, {"cues": cues, **fields})
+
+    def __getitem__(self, name: str) -> "Handle":
+        """The body of that name, to give it wishes: `scene["ball"].move(...)`."""
+        if name not in self.bodies:
+            raise Problem(f"scene: bodies.{name}: there is no such body")
+        return Handle(self, name)
+
+    def colors(self) -> list[str]:
+        """The color of every body in order: its own, or one from the palette."""
+        return [body.color or PALETTE[i % len(PALETTE)] for i, body in enumerate(self.bodies.values())]
+
+    def to_document(self) -> dict[str, Any]:
+        """Plain data as in a scene file, with only what differs from the defaults; reading it gives an equal scene."""
+        document = self.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_defaults=True)
+        world = self.world.model_dump(mode="json")
+        return _tidy({"impel": self.impel, "world": world, **{k: v for k, v in document.items() if k != "world"}})
+
+    def save(self, path: str | Path) -> None:
+        """Write the scene as YAML, or as JSON if the name ends so."""
+        write_document(path, self.to_document())
+
+    def _add(self, group: str, name: str, fields: dict[str, Any]) -> Any:
+        members = getattr(self, group)
+        if name in members:
+            raise Problem(f"scene: {group}.{name}: is there already")
+        return self._put(group, name, fields)
+
+    def _put(self, group: str, name: str, fields: dict[str, Any]) -> Any:
+        """Check one entry as a file's would be, then put it in."""
+        entry = getattr(Scene(**{group: {name: fields}}), group)[name]
+        getattr(self, group)[name] = entry
+        return entry
+
+
+class Handle:
+    """A body of a scene in Python code, to give it wishes."""
+
+    def __init__(self, scene: Scene, name: str) -> None:
+        self.scene = scene
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<body {self.name}>"
+
+    def move(self, keys: Any, **fields: Any) -> "Handle":
+        """Travel through places: `ball.move([[0, 0, 1], [2, 0, 1]], base_distance=0.3, speed=2)`."""
+        return self._wish(move={"keys": keys, **fields})
+
+    def turn(self, keys: Any, **fields: Any) -> "Handle":
+        """Turn through orientations: `ball.turn([{"euler": [0, 0, 0]}, {"euler": [0, 0, 90]}], base_angle=20)`."""
+        return self._wish(turn={"keys": keys, **fields})
+
+    def goals(self, goals: Any) -> "Handle":
+        """Meet states on time: `rod.goals([{"at": [1, 0, 1], "time": 1.0}])`."""
+        return self._wish(goals=goals)
+
+    def _wish(self, **wish: Any) -> "Handle":
+        present = self.scene.actors.get(self.name)
+        fields = present.model_dump(by_alias=True, exclude_none=True) if present else {}
+        self.scene._put("actors", self.name, {**fields, **wish})
+        return self
+
+
+def _plain(value: Any) -> Any:
+    """Python conveniences as plain data: handles become names, arrays and tuples lists."""
+    if isinstance(value, Handle):
+        return value.name
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if hasattr(value, "tolist"):  # numpy's arrays and scalars, without importing numpy
+        return value.tolist()
+    return value
+
+
+def _tidy(value: Any) -> Any:
+    """Whole numbers without a decimal point, as a person writes them."""
+    if isinstance(value, dict):
+        return {key: _tidy(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_tidy(item) for item in value]
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e6:
+        return int(value)
+    return value

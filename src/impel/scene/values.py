@@ -1,0 +1,113 @@
+"""What the fields of a scene are made of: finite numbers, points, colours and names, each with a plain complaint."""
+
+import math
+import re
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+# Beyond these a number is a slip of the pen: squares and products of what lies within stay far from overflow.
+LARGEST = 1e12
+SMALLEST = 1e-12
+SMALLEST_SIZE = 1e-6  # metres
+LARGEST_SIZE = 1e6  # metres
+LONGEST_NAME = 80  # characters
+
+WORLD = "world"  # stands in joints for the world itself, so no body may be called so
+
+
+class Model(BaseModel):
+    """Plain data: unknown fields are refused, assignments are checked."""
+
+    model_config = ConfigDict(extra="forbid", validate_assignment=True, allow_inf_nan=False)
+    example: ClassVar[str] = "{...}"  # how it is written, for error messages
+
+
+def _vector(length: int, form: str) -> Any:
+    def check(value: Any) -> Any:
+        if not isinstance(value, list | tuple) or len(value) != length or not all(map(_is_number, value)):
+            raise ValueError(f"must be {form}")
+        if not all(abs(v) <= LARGEST for v in value):  # also false for NaN
+            raise ValueError(f"must be {form}, each a finite number of at most {LARGEST:g}")
+        return tuple(map(float, value))
+
+    return BeforeValidator(check), WithJsonSchema(
+        {"type": "array", "items": {"type": "number"}, "minItems": length, "maxItems": length}
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _not_zero(value: tuple[float, ...]) -> tuple[float, ...]:
+    if math.hypot(*value) < 1e-9:
+        raise ValueError("must not be all zeros")
+    return value
+
+
+def _sizes(value: tuple[float, ...]) -> tuple[float, ...]:
+    if not all(SMALLEST_SIZE <= v <= LARGEST_SIZE for v in value):
+        raise ValueError(f"each side must be between {SMALLEST_SIZE:g} and {LARGEST_SIZE:g} metres")
+    return value
+
+
+def _color(value: Any) -> Any:
+    if not isinstance(value, str) or not re.fullmatch(r"#[0-9a-fA-F]{6}", value):
+        raise ValueError('must be a color like "#e4572e" (in YAML with the quotes)')
+    return value.lower()
+
+
+def _name(value: Any) -> Any:
+    if not isinstance(value, str) or not 0 < len(value) <= LONGEST_NAME:
+        raise ValueError(f"a name must be text of 1 to {LONGEST_NAME} characters")
+    if "." in value or not value.isprintable() or value != value.strip():
+        raise ValueError("a name must not contain dots, line breaks or spaces at its ends")
+    return value
+
+
+def _number_or(low: float, what: str, *words: str) -> Any:
+    choices = " or ".join((f"a number {what}", *(f'"{w}"' for w in words)))
+
+    def check(value: Any) -> Any:
+        if value in words if isinstance(value, str) else _is_number(value) and low < value <= LARGEST:
+            return value
+        raise ValueError(f"must be {choices}")
+
+    schema = {"anyOf": [{"type": "number", "exclusiveMinimum": low, "maximum": LARGEST}, {"enum": list(words)}]}
+    return BeforeValidator(check), WithJsonSchema(schema)
+
+
+Number = Annotated[float, Field(strict=True, ge=-LARGEST, le=LARGEST)]
+NotNegative = Annotated[float, Field(strict=True, ge=0, le=LARGEST)]
+Positive = Annotated[float, Field(strict=True, ge=SMALLEST, le=LARGEST)]
+Size = Annotated[float, Field(strict=True, ge=SMALLEST_SIZE, le=LARGEST_SIZE)]
+Flag = Annotated[bool, Field(strict=True)]
+Point = Annotated[tuple[float, float, float], *_vector(3, "three numbers [x, y, z]")]
+Euler = Annotated[tuple[float, float, float], *_vector(3, "three angles in degrees [x, y, z]")]
+Sides = Annotated[tuple[float, float, float], *_vector(3, "three full sizes [x, y, z]"), AfterValidator(_sizes)]
+Direction = Annotated[Point, AfterValidator(_not_zero)]
+Quaternion = Annotated[
+    tuple[float, float, float, float], *_vector(4, "four numbers [w, x, y, z]"), AfterValidator(_not_zero)
+]
+Range = Annotated[tuple[float, float], *_vector(2, "two numbers [lowest, highest]")]
+Color = Annotated[str, BeforeValidator(_color), WithJsonSchema({"type": "string", "pattern": "^#[0-9a-fA-F]{6}$"})]
+Name = Annotated[str, BeforeValidator(_name), WithJsonSchema({"type": "string", "maxLength": LONGEST_NAME})]
+Strength = Annotated[float | Literal["auto", "unlimited"], *_number_or(0, "greater than 0", "auto", "unlimited")]
+Step = Annotated[float | Literal["adaptive"], *_number_or(0, "of seconds greater than 0", "adaptive")]
+
+
+def orientation(
+    euler: tuple[float, float, float] | None, quaternion: tuple[float, float, float, float] | None
+) -> tuple[float, float, float, float]:
+    """The unit quaternion (w, x, y, z) of whichever of the two was written; upright if neither was."""
+    if quaternion is not None:
+        size = math.hypot(*quaternion)
+        w, x, y, z = quaternion
+        return w / size, x / size, y / size, z / size
+    if euler is not None:
+        from impel.motion.rotations import quaternion_from_euler
+
+        w, x, y, z = quaternion_from_euler(euler).tolist()
+        return w, x, y, z
+    return 1.0, 0.0, 0.0, 0.0

@@ -1,0 +1,58 @@
+"""Everything that one compiled call needs, and the one buffer that a rollback restores."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impel.control.actuators import Actuators
+from impel.physics.bodies import Bodies
+from impel.physics.contact import Contacts
+from impel.physics.follow import Followers
+from impel.physics.joints import Joints
+
+Floats = NDArray[np.float64]
+
+
+class Stage(NamedTuple):
+    """A compiled scene. What a scene does not use is None, and is then not even compiled."""
+
+    bodies: Bodies
+    followers: Followers | None
+    joints: Joints | None
+    contacts: Contacts | None
+    actuators: Actuators | None
+    gravity: tuple[float, float, float]
+    drag: float
+
+
+class Memory(NamedTuple):
+    """A stage whose changing arrays are views of one buffer, and its state before the present step."""
+
+    now: Stage
+    before: Stage
+    values: Floats
+    saved: Floats
+
+
+def remember(stage: Stage) -> Memory:
+    """Move all that a step may change into one buffer, so that a snapshot or a rollback is one copy."""
+    size = sum(getattr(group, name).size for group in stage for name in getattr(group, "STATE", ()))
+    values, saved = np.zeros(size), np.zeros(size)
+    now = _with_views(stage, values)
+    return Memory(now, _with_views(now, saved), values, saved)
+
+
+def _with_views(stage: Stage, buffer: Floats) -> Stage:
+    start = 0
+    groups: list[Any] = []
+    for group in stage:
+        views = {}
+        for name in getattr(group, "STATE", ()):
+            array = getattr(group, name)
+            view = buffer[start : start + array.size].reshape(array.shape)
+            view[...] = array
+            views[name] = view
+            start += array.size
+        groups.append(group._replace(**views) if views else group)
+    return Stage(*groups)

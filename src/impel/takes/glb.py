@@ -1,0 +1,163 @@
+"""Takes as `.glb` (binary glTF 2.0): one node per body, moved by translation and rotation keys.
+
+glTF is y-up; a single root node turns the whole take, so that the numbers below it are the take's own.
+"""
+
+import json
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impel.files import Problem, writing
+from impel.geometry.meshes import MARK, Mesh, marks_of, mesh_of
+from impel.takes.take import Floats, Take, linear_color
+
+FLOAT, UNSIGNED_INT = 5126, 5125  # component types
+VERTICES, INDICES = 34962, 34963  # what a view of the buffer is bound to
+Z_UP_TO_Y_UP = [-(0.5**0.5), 0.0, 0.0, 0.5**0.5]  # a quarter turn back about x, as (x, y, z, w)
+ROUGHNESS = 0.6
+
+
+class _Buffer:
+    """The binary part, and the accessors that say what lies where in it."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self.views: list[dict[str, Any]] = []
+        self.accessors: list[dict[str, Any]] = []
+
+    def add(self, array: NDArray[Any], *, target: int | None = None, bounds: bool = False) -> int:
+        """Append an array (all our types fill multiples of four bytes) and return its accessor."""
+        view = {"buffer": 0, "byteOffset": len(self.data), "byteLength": array.nbytes}
+        self.views.append(view | ({"target": target} if target else {}))
+        self.data += array.tobytes()
+        width = array.shape[1] if array.ndim == 2 else 1
+        accessor = {
+            "bufferView": len(self.views) - 1,
+            "componentType": FLOAT if array.dtype == np.float32 else UNSIGNED_INT,
+            "count": len(array),
+            "type": {1: "SCALAR", 3: "VEC3", 4: "VEC4"}[width],
+        }
+        if bounds:
+            table = array.reshape(len(array), width)
+            accessor |= {"min": table.min(axis=0).tolist(), "max": table.max(axis=0).tolist()}
+        self.accessors.append(accessor)
+        return len(self.accessors) - 1
+
+
+def write_glb(take: Take, path: str | Path) -> None:
+    """Write a take with its meshes, colours and keys (one per frame, linear between them)."""
+    position, orientation = np.asarray(take.position), _continuous(np.asarray(take.orientation))
+    for i, name in enumerate(take.names):
+        if not (np.isfinite(position[:, i]).all() and np.isfinite(orientation[:, i]).all()):
+            raise Problem(f"{path}: {name}: its motion is not finite, so it cannot be written")
+    buffer = _Buffer()
+    document: dict[str, Any] = {
+        "asset": {"version": "2.0", "generator": "impel"},
+        "scene": 0,
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"name": "impel", "rotation": Z_UP_TO_Y_UP}],
+    }
+    meshes, materials, mesh_of_body = _meshes(take, buffer)
+    for i, name in enumerate(take.names):
+        w, x, y, z = orientation[0, i].astype(np.float32).tolist()
+        translation = position[0, i].astype(np.float32).tolist()
+        node = {"name": name, "mesh": mesh_of_body[i], "translation": translation, "rotation": [x, y, z, w]}
+        document["nodes"].append(node)
+    if take.names:
+        document["nodes"][0]["children"] = list(range(1, len(take.names) + 1))
+        document |= {"meshes": meshes, "materials": materials}
+    animation = _animation(take, position, orientation, buffer)
+    if animation:
+        document["animations"] = [animation]
+    if buffer.data:
+        document |= {"accessors": buffer.accessors, "bufferViews": buffer.views}
+        document["buffers"] = [{"byteLength": len(buffer.data)}]
+    with writing(path) as temporary:
+        temporary.write_bytes(_container(document, bytes(buffer.data)))
+
+
+def _continuous(orientation: Floats) -> Floats:
+    """The same rotations with signs chosen so that neighbours are close: linear keys then take the short way."""
+    with np.errstate(invalid="ignore"):
+        unit = orientation / np.linalg.norm(orientation, axis=-1, keepdims=True)
+        flips = np.where(np.sum(unit[1:] * unit[:-1], axis=-1) < 0, -1.0, 1.0)
+    unit[1:] *= np.cumprod(flips, axis=0)[..., None]
+    return unit
+
+
+def _meshes(take: Take, buffer: _Buffer) -> tuple[list[Any], list[Any], list[int]]:
+    """Equal shapes share their vertices, equal shapes of equal colour their mesh."""
+    geometry: dict[str, tuple[int, int, list[tuple[int, bool]]]] = {}
+    meshes: dict[tuple[str, str], int] = {}
+    materials: dict[tuple[str, bool], int] = {}
+    mesh_entries, material_entries, mesh_of_body = [], [], []
+    for shape, color in zip(take.shapes, take.colors):
+        key = json.dumps(shape, sort_keys=True)
+        if key not in geometry:
+            mesh = mesh_of(shape)
+            geometry[key] = _geometry(mesh, marks_of(shape, mesh), buffer)
+        if (key, color) not in meshes:
+            positions, normals, parts = geometry[key]
+            primitives = []
+            for indices, marked in parts:
+                if (color, marked) not in materials:
+                    materials[color, marked] = len(materials)
+                    material_entries.append(_material(color, MARK if marked else 1.0))
+                primitives.append(
+                    {
+                        "attributes": {"POSITION": positions, "NORMAL": normals},
+                        "indices": indices,
+                        "material": materials[color, marked],
+                    }
+                )
+            meshes[key, color] = len(meshes)
+            mesh_entries.append({"name": next(iter(shape)), "primitives": primitives})
+        mesh_of_body.append(meshes[key, color])
+    return mesh_entries, material_entries, mesh_of_body
+
+
+def _geometry(mesh: Mesh, marks: NDArray[np.bool_], buffer: _Buffer) -> tuple[int, int, list[tuple[int, bool]]]:
+    vertices, normals, triangles = mesh
+    positions = buffer.add(vertices.astype(np.float32), target=VERTICES, bounds=True)
+    directions = buffer.add(normals.astype(np.float32), target=VERTICES)
+    parts = []
+    for marked in (False, True):
+        chosen = triangles[marks == marked]
+        if len(chosen):
+            parts.append((buffer.add(chosen.ravel().astype(np.uint32), target=INDICES), marked))
+    return positions, directions, parts
+
+
+def _material(color: str, lightness: float) -> dict[str, Any]:
+    factor = [round(c, 6) for c in (linear_color(color) * lightness).tolist()]
+    metal = {"baseColorFactor": [*factor, 1.0], "metallicFactor": 0.0, "roughnessFactor": ROUGHNESS}
+    return {"name": color if lightness == 1 else f"{color} marks", "pbrMetallicRoughness": metal}
+
+
+def _animation(take: Take, position: Floats, orientation: Floats, buffer: _Buffer) -> dict[str, Any] | None:
+    """Keys for what moves; whatever stays where its node stands needs none."""
+    samplers: list[dict[str, Any]] = []
+    channels: list[dict[str, Any]] = []
+    for i in range(len(take.names)):
+        for path, values in (("translation", position[:, i]), ("rotation", np.roll(orientation[:, i], -1, axis=-1))):
+            keys = np.ascontiguousarray(values, np.float32)
+            if np.all(keys == keys[0]):
+                continue
+            if not samplers:
+                clock = buffer.add((np.arange(len(take.time)) / take.fps).astype(np.float32), bounds=True)
+            samplers.append({"input": clock, "output": buffer.add(keys), "interpolation": "LINEAR"})
+            channels.append({"sampler": len(samplers) - 1, "target": {"node": i + 1, "path": path}})
+    return {"name": "take", "samplers": samplers, "channels": channels} if samplers else None
+
+
+def _container(document: dict[str, Any], binary: bytes) -> bytes:
+    text = json.dumps(document, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    chunks = [(b"JSON", text + b" " * (-len(text) % 4))]
+    if binary:
+        chunks.append((b"BIN\0", binary))  # already a multiple of four bytes
+    body = b"".join(struct.pack("<I4s", len(data), kind) + data for kind, data in chunks)
+    return struct.pack("<4sII", b"glTF", 2, 12 + len(body)) + body

@@ -1,0 +1,52 @@
+"""Takes as `.csv`, for a spreadsheet: one table of the bodies' motion, another of everything measured."""
+
+import csv
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from impel.files import writing
+from impel.takes.take import Take
+
+
+def write_csv(take: Take, path: str | Path) -> None:
+    """One row per frame and body: where it is (m) and how it is turned (degrees, Blender's XYZ order).
+
+    Angles run on past 180 degrees instead of jumping, so that a plotted column is a smooth line.
+    """
+    from impel.motion.rotations import euler_from_quaternion
+
+    euler = np.unwrap(euler_from_quaternion(take.orientation), axis=0, period=360.0)
+    numbers = np.concatenate([take.position, euler], axis=-1).tolist()
+    header = ["frame", "time", "body", "x", "y", "z", "turn x", "turn y", "turn z"]
+    _write(
+        path,
+        header,
+        (
+            [frame, _short(time), name, *map(_short, values)]
+            for frame, (time, bodies) in enumerate(zip(take.time.tolist(), numbers))
+            for name, values in zip(take.names, bodies)
+        ),
+    )
+
+
+def write_channels_csv(take: Take, path: str | Path) -> None:
+    """One row per frame: every channel in a column of its own, every track in three."""
+    tracks = [f"{name}.{axis}" for name in take.tracks for axis in "xyz"]
+    columns = [take.time, *take.channels.values(), *(column for track in take.tracks.values() for column in track.T)]
+    rows = np.column_stack(columns).tolist()
+    header = ["frame", "time", *take.channels, *tracks]
+    _write(path, header, ([frame, *map(_short, row)] for frame, row in enumerate(rows)))
+
+
+def _short(value: float) -> str:
+    return f"{value:.9g}"  # a nanometre in a metre
+
+
+def _write(path: str | Path, header: list[str], rows: Iterable[list[Any]]) -> None:
+    with writing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
+        table = csv.writer(stream, lineterminator="\n")
+        table.writerow(header)
+        table.writerows(rows)
