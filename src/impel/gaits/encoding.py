@@ -24,6 +24,9 @@ class Encoding:
         self.dimension = len(_REALS) + (self.legs if free_delays else 2)
         self.categories = 0 if free_delays else 1  # trailing columns that name a choice: the order
 
+    def cube(self) -> tuple[Floats, Floats]:
+        return np.zeros(self.dimension), np.ones(self.dimension)
+
     def rows(self, points: Floats) -> Floats:
         """Points (N, dimension) of the unit cube as rows of genes (N, 6 + legs)."""
         points = np.clip(points, 0.0, 1.0)

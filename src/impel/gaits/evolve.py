@@ -1,90 +1,25 @@
-"""Find the genes that meet the wishes: the genetic algorithm of paper 001, or CMA-ES, behind the same ask and tell."""
+"""Find the genes that meet the wishes: by the genetic algorithm of paper 001, or by CMA-ES."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Literal
 
 import numpy as np
 
 from impel.files import Problem
+from impel.gaits.breeding import Breeding
+from impel.gaits.course import measure_over
 from impel.gaits.encoding import Encoding
 from impel.gaits.energy import Measured, measure
 from impel.gaits.gait import Gait, genes_of
-from impel.gaits.course import measure_over
 from impel.gaits.mood import Library, Rung
 from impel.gaits.walker import Floats, Walker
 from impel.gaits.wishes import HOPELESS, Wishes, arrival_order, excesses, fitness, limits_for
-
+from impel.search.run import search
+from impel.search.strategies import CMA, Strategy
 
 NEARNESS = 0.1  # how much a step of the slider's ladder is drawn to the one below; enough to keep blends monotone
 CLOSE = 5e-3  # m, m/s or share of the weight: a limit this close counts as standing in the way
-
-
-class Strategy(Protocol):
-    def ask(self) -> Floats: ...
-
-    def tell(self, proposals: Floats, scores: Floats) -> None: ...
-
-
-class Genetic:
-    """Reproduction, crossover and mutation of points of the unit cube; lower scores are better.
-
-    The trailing `categories` columns name choices: a child has them from one parent, or mutates them to any other.
-    """
-
-    PARENTS = 0.08  # share of a generation that has children
-    ELITE = 0.01  # share that lives on unchanged
-    BLEND = 0.5  # how far a child may lie outside its parents, relative to their distance (BLX crossover)
-    MUTATION = 0.1  # chance of a gene to mutate
-    STRAY = 0.06  # how far a mutated gene strays, standard deviation
-
-    def __init__(self, dimension: int, *, population: int, seed: int, categories: int = 0) -> None:
-        self._random = np.random.default_rng(seed)
-        self._reals = dimension - categories
-        self._next = self._random.random((population, dimension))
-
-    def ask(self) -> Floats:
-        return self._next
-
-    def tell(self, proposals: Floats, scores: Floats) -> None:
-        count = len(proposals)
-        ranked = proposals[np.argsort(scores, kind="stable")]
-        elite = ranked[: max(1, int(self.ELITE * count))]
-        parents = ranked[: max(2, int(self.PARENTS * count))]
-        random = self._random
-        born = count - len(elite)
-        mother = parents[random.integers(len(parents), size=born)]
-        father = parents[random.integers(len(parents), size=born)]
-        share = random.uniform(-self.BLEND, 1.0 + self.BLEND, mother.shape)
-        child = mother + share * (father - mother)
-        stray = random.random(child.shape) < self.MUTATION
-        child += stray * random.normal(0.0, self.STRAY, child.shape)
-        child = np.abs(child)  # reflect at the walls, where limits that bind are found
-        child = np.clip(np.where(child > 1.0, 2.0 - child, child), 0.0, 1.0)
-        choice = np.where(random.random((born, 1)) < 0.5, mother, father)
-        anew = random.random(child.shape) < self.MUTATION
-        choice = np.where(anew, random.random(child.shape), choice)
-        child[:, self._reals :] = choice[:, self._reals :]
-        self._next = np.concatenate([elite, child])
-
-
-class Covariance:
-    """CMA-ES on the unit cube (the `cma` package)."""
-
-    def __init__(self, dimension: int, *, population: int, seed: int, start: Floats | None = None) -> None:
-        import cma
-
-        options = {"bounds": [0, 1], "popsize": population, "seed": seed + 1, "verbose": -9}  # seed 0 means the clock
-        middle = np.full(dimension, 0.5) if start is None else start
-        self._strategy: Any = cma.CMAEvolutionStrategy(middle, 0.3 if start is None else 0.05, options)
-        self._asked: list[Any] = []
-
-    def ask(self) -> Floats:
-        self._asked = self._strategy.ask()
-        return np.array(self._asked)
-
-    def tell(self, proposals: Floats, scores: Floats) -> None:
-        self._strategy.tell(list(proposals), list(scores))
 
 
 @dataclass
@@ -134,11 +69,11 @@ def evolve(
 ) -> Evolved:
     """Evolve a gait; raise `Problem` if nothing that could walk was found at all."""
     encoding = Encoding(walker, limits_for(walker, wishes), free_delays=free_delays)
-    search: Strategy
+    chosen: Strategy
     if strategy == "genetic":
-        search = Genetic(encoding.dimension, population=population, seed=seed, categories=encoding.categories)
+        chosen = Breeding(encoding.dimension, population=population, seed=seed, categories=encoding.categories)
     else:
-        search = Covariance(encoding.dimension, population=population, seed=seed)
+        chosen = CMA(*encoding.cube(), seed=seed, population=population)
 
     def measure_points(points: Floats) -> Measured:
         return measure_rows(walker, wishes, encoding.rows(points))
@@ -148,27 +83,20 @@ def evolve(
     pool = np.where(rivals.stretch <= 0.0, rivals.seconds, np.inf)
     if not np.isfinite(pool).any():
         raise Problem(f"{walker.name}: none of {population} random gaits keeps its feet within reach of its legs")
+    history: list[Generation] = []
 
-    best_point, best_score = np.zeros(encoding.dimension), np.inf
-    history = []
-    for number in range(generations + 1):
-        points = search.ask()
+    def evaluate(points: Floats) -> Floats:
         measured = measure_points(points)
         scores = fitness(wishes, measured, pool)
-        search.tell(points, scores)
         first = int(np.argmin(scores))
-        if scores[first] < best_score:
-            best_point, best_score = points[first].copy(), float(scores[first])
-        history.append(
-            Generation(
-                number,
-                float(measured.energy[first]),
-                float(arrival_order(measured.seconds[first : first + 1], pool)[0]),
-                float(scores[first]),
-            )
-        )
+        arrival = float(arrival_order(measured.seconds[first : first + 1], pool)[0])
+        history.append(Generation(len(history), float(measured.energy[first]), arrival, float(scores[first])))
         if on_generation is not None:
             on_generation(history[-1])
+        return -scores
+
+    outcome = search(chosen, evaluate, budget=(generations + 1) * population)
+    best_point, best_score = outcome.best, -outcome.best_value
     final = measure_points(best_point[None])
     row = encoding.rows(best_point[None])[0]
     gait = Gait(
@@ -186,24 +114,26 @@ def evolve(
 def evolve_library(walker: Walker, order: Sequence[int], ladder: Sequence[Wishes], *, seed: int = 0) -> Library:
     """Gaits for wishes of rising energy, all in one order of the feet and each near the one before, to be blended."""
     one_order = walker.model_copy(update={"orders": [list(order)]})
-    gaits = []
-    before: Floats | None = None
+    rungs = []
+    below: Floats | None = None
     for wishes in ladder:
         encoding = Encoding(one_order, limits_for(one_order, wishes))
-        search = Covariance(encoding.dimension, population=40, seed=seed, start=before)
-        best_point, best_score = np.zeros(encoding.dimension), np.inf
-        for _ in range(150):
-            points = search.ask()
-            measured = measure_rows(one_order, wishes, encoding.rows(points))
-            scores = fitness(wishes, measured, measured.seconds) / wishes.energy_per_distance
-            if before is not None:
-                scores += NEARNESS * np.square(points - before)[:, :-1].sum(axis=1)
-            search.tell(points, scores)
-            first = int(np.argmin(scores))
-            if scores[first] < best_score:
-                best_point, best_score = points[first].copy(), float(scores[first])
-        if best_score * wishes.energy_per_distance >= HOPELESS:
-            raise Problem(f"{walker.name}: found no gait of energy {wishes.energy:g} that keeps within all limits")
-        before = best_point
-        gaits.append(Rung(wishes=wishes, genes=genes_of(encoding.rows(best_point[None])[0])))
-    return Library(walker=walker.name, curve=ladder[0].curve, order=list(order), gaits=gaits)
+        below = _next_rung(one_order, wishes, encoding, below, seed)
+        rungs.append(Rung(wishes=wishes, genes=genes_of(encoding.rows(below[None])[0])))
+    return Library(walker=walker.name, curve=ladder[0].curve, order=list(order), gaits=rungs)
+
+
+def _next_rung(walker: Walker, wishes: Wishes, encoding: Encoding, below: Floats | None, seed: int) -> Floats:
+    def evaluate(points: Floats) -> Floats:
+        measured = measure_rows(walker, wishes, encoding.rows(points))
+        scores = fitness(wishes, measured, measured.seconds) / wishes.energy_per_distance
+        if below is not None:
+            scores += NEARNESS * np.square(points - below)[:, :-1].sum(axis=1)
+        return -scores
+
+    spread = 0.3 if below is None else 0.05
+    strategy = CMA(*encoding.cube(), seed=seed, population=40, start=below, spread=spread)
+    outcome = search(strategy, evaluate, budget=6000)
+    if -outcome.best_value * wishes.energy_per_distance >= HOPELESS:
+        raise Problem(f"{walker.name}: found no gait of energy {wishes.energy:g} that keeps within all limits")
+    return outcome.best

@@ -54,7 +54,7 @@ def place_on(route, s):
     table = route.table
     last = table.shape[0] - 1
     u = s / route.length * last
-    k = min(max(int(math.floor(u)), 0), last - 1)
+    k = min(max(math.floor(u), 0), last - 1)
     u -= k
     over = 0.0
     if u < 0.0 or u > 1.0:

@@ -62,7 +62,7 @@ def new_state(n):
     )
 
 
-@kernel(inline=True)
+@kernel
 def _plan(state, i, s, rig, route, edges):
     """Where foot i goes if its walker is to pass it at s: fills the step's end."""
     wanted = s + rig.rest[i, 0]
@@ -130,7 +130,7 @@ def _advance(state, row, dphase, stride, lame, born_lame, rig, route, edges, smo
     """Move the clock on, lift and land feet, swing those in the air, place the body; return the heading."""
     clock = state.clock
     clock[_PHASE] += dphase
-    # A new pace counts as far as feet have taken it up; else the body would run away from feet still planted for the old.
+    # A new pace counts as far as feet have taken it up, else the body would run away from those planted for the old.
     for i in range(state.foot.shape[0]):
         clock[_ALONG] += state.step[i, _LONG] / state.foot.shape[0] * dphase
     phase = clock[_PHASE]
@@ -279,11 +279,16 @@ def walk_ticks(moods, wishes, lame, born_lame, rig, route, edges, smooth, record
             heading = _tick(state, row, moods, wishes, tick, lame, born_lame, rig, route, edges, smooth, False, out)
         recorded.heading[tick] = heading
         recorded.along[tick] = state.clock[_ALONG]
-        recorded.body[tick] = state.body
-        recorded.foot[tick] = state.foot
-        recorded.lifted[tick] = state.lifted
-        recorded.genes[tick] = row
-        recorded.energy[tick] = out[:4]
+        for c in range(3):
+            recorded.body[tick, c] = state.body[c]
+            for i in range(state.foot.shape[0]):
+                recorded.foot[tick, i, c] = state.foot[i, c]
+        for i in range(state.foot.shape[0]):
+            recorded.lifted[tick, i] = state.lifted[i]
+        for c in range(row.shape[0]):
+            recorded.genes[tick, c] = row[c]
+        for c in range(4):
+            recorded.energy[tick, c] = out[c]
         if _arrived(state, row, rig, route):
             return tick + 1
     return wishes.shape[0]
@@ -295,7 +300,9 @@ def traverse(rows, first, last, distance, lame, rig, route, edges, smooth, out):
     for which in range(first, last):
         state = new_state(rig.hip.shape[0])
         row = np.zeros(rows.shape[1])
-        wishes = np.array([[0.0, 1.0, 1.0, 0.0]])
+        wishes = np.zeros((1, 4))
+        wishes[0, 1] = 1.0
+        wishes[0, 2] = 1.0
         table = rows[which : which + 1]
         born_lame = lame >= 0
         sum_of = out[which]

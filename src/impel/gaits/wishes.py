@@ -30,7 +30,7 @@ class Wishes(_Strict):
     support: Annotated[int, Field(ge=0)] = Field(0, description="How many feet are on the ground at any time.")
     max_jump: Positive | None = Field(
         None,
-        description="By how much the body's velocity may change in 1/240 s; 0.2 m/s with the smooth curve if not given.",
+        description="How much the body's velocity may change in 1/240 s (m/s); 0.2 for smooth curves if not given.",
     )
     curve: Curve = Field("smooth", description="How a foot moves through the air; `paper` lands hard.")
     ground: Ground = Field(Ground(), description="Stairs to climb and obstacles to step over.")

@@ -1,0 +1,167 @@
+"""A walk as bodies that can be drawn and bumped into: as a take, or as keys for bodies that follow them in a scene."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from impel.files import Problem
+from impel.gaits.energy import TERMS
+from impel.gaits.gait import AMPLITUDE, PACE, TICK
+from impel.gaits.legs import pose_legs
+from impel.gaits.route import make_route, place_on
+from impel.gaits.walk import Walk
+from impel.gaits.walker import Floats, Walker, rig_of
+from impel.takes.take import Take
+
+FOOT = 1.25  # radius of a foot, in thicknesses of the leg
+GROUND_WIDTH = 4.0  # m, of the stairs and obstacles as drawn
+GROUND_COLOR = "#b8b0a2"
+
+
+@dataclass
+class Tracks:
+    """A walker's bodies, key-framed at every tick: first its body, then upper leg, lower leg and foot of each leg."""
+
+    names: list[str]  # (N,)
+    shapes: list[dict[str, Any]]  # (N,) as in a scene
+    colors: list[str]  # (N,)
+    times: Floats  # (F,) s, every 1/240
+    positions: Floats  # (F, N, 3)
+    orientations: Floats  # (F, N, 4)
+
+
+def tracks(walk: Walk, *, every: int = 1) -> Tracks:
+    """Key-frames of all the walker's bodies, every tick or every few."""
+    walker = walk.walker
+    rig = rig_of(walker)
+    body, heading, foot = walk.body[::every], walk.heading[::every], walk.foot[::every]
+    hip, knee = pose_legs(rig, body, heading, foot)
+    cosine, sine = np.cos(heading), np.sin(heading)
+    turn = np.zeros((len(body), 3, 3))
+    turn[:, 0, 0], turn[:, 0, 1], turn[:, 1, 0], turn[:, 1, 1], turn[:, 2, 2] = cosine, -sine, sine, cosine, 1.0
+    # The legs bend in the plane of hip, foot and pole, whose normal is their y axis: it never flips as they straighten.
+    normal = np.cross(foot - hip, np.einsum("fij,nj->fni", turn, rig.pole))
+    normal /= np.linalg.norm(normal, axis=-1, keepdims=True)
+    upper = _along(hip - knee, normal)
+    lower = _along(knee - foot, normal)
+    yaw = np.stack([np.cos(heading / 2), 0 * heading, 0 * heading, np.sin(heading / 2)], axis=-1)
+    still = np.zeros_like(yaw)
+    still[:, 0] = 1.0
+    names, shapes, colors = ["body"], [dict(walker.body.shape)], [walker.body.color]
+    positions, orientations = [body], [yaw]
+    radius = walker.thickness
+    for i, (name, leg) in enumerate(walker.legs.items()):
+        names += [f"{name}.upper", f"{name}.lower", f"{name}.foot"]
+        shapes += [{"capsule": {"radius": radius, "length": length}} for length in (leg.upper, leg.lower)]
+        shapes.append({"sphere": FOOT * radius})
+        colors += [walker.color] * 3
+        positions += [(hip[:, i] + knee[:, i]) / 2, (knee[:, i] + foot[:, i]) / 2, foot[:, i]]
+        orientations += [upper[:, i], lower[:, i], still]
+    place = np.stack(positions, axis=1)
+    place[:, :, 2] += FOOT * radius  # the walk is of the soles, the bodies stand on them
+    return Tracks(names, shapes, colors, walk.time[::every], place, np.stack(orientations, axis=1))
+
+
+def _along(z: Floats, y: Floats) -> Floats:
+    """Orientations (F, n, 4) whose local z lies along z and whose local y is y, turning without a jump."""
+    z = z / np.linalg.norm(z, axis=-1, keepdims=True)
+    x = np.cross(y, z)
+    r = np.stack([x, y, z], axis=-1)
+    m00, m11, m22 = r[..., 0, 0], r[..., 1, 1], r[..., 2, 2]
+    # Of the four ways to read a quaternion off a matrix, the one that divides by its greatest part (Shepperd 1978).
+    ways = np.stack([m00 + m11 + m22, m00 - m11 - m22, m11 - m00 - m22, m22 - m00 - m11], axis=-1)
+    best = np.argmax(ways, axis=-1)
+    yx, xy = r[..., 1, 0], r[..., 0, 1]
+    zx, xz = r[..., 2, 0], r[..., 0, 2]
+    zy, yz = r[..., 2, 1], r[..., 1, 2]
+    rows = np.stack(
+        [
+            np.stack([1 + ways[..., 0], zy - yz, xz - zx, yx - xy], axis=-1),
+            np.stack([zy - yz, 1 + ways[..., 1], yx + xy, xz + zx], axis=-1),
+            np.stack([xz - zx, yx + xy, 1 + ways[..., 2], zy + yz], axis=-1),
+            np.stack([yx - xy, xz + zx, zy + yz, 1 + ways[..., 3]], axis=-1),
+        ],
+        axis=-2,
+    )
+    q = np.take_along_axis(rows, best[..., None, None], axis=-2)[..., 0, :]
+    q /= np.linalg.norm(q, axis=-1, keepdims=True)
+    flips = np.where(np.sum(q[1:] * q[:-1], axis=-1) < 0, -1.0, 1.0)
+    q[1:] *= np.cumprod(flips, axis=0)[..., None]
+    return q
+
+
+def as_take(walk: Walk, *, fps: int = 60) -> Take:
+    """The walk as a take: the walker's bodies, the ground's steps and obstacles, footfalls as events."""
+    rate = round(1 / TICK)
+    if fps <= 0 or rate % fps:
+        raise Problem(f"fps: must divide {rate}, like 24, 30, 48, 60 or 120, got {fps}")
+    every = rate // fps
+    keys = tracks(walk, every=every)
+    frames = len(keys.times)
+    names, shapes, colors, places = _ground(walk)
+    at = np.broadcast_to(places[:, :3], (frames, len(names), 3))
+    turned = np.broadcast_to(places[:, 3:], (frames, len(names), 4))
+    legs = list(walk.walker.legs)
+    events = [
+        {"time": time, "kind": "footfall", "subject": legs[leg], "details": {"at": _point(walk, time, leg)}}
+        for time, leg in walk.footfalls()
+    ]
+    spent = walk.energy[::every]
+    channels = {"energy": spent.sum(axis=1)}
+    channels |= {f"energy.{term}": spent[:, k] for k, term in enumerate(TERMS)}
+    channels["height"] = walk.body[::every, 2]
+    channels["amplitude"] = walk.genes[::every, AMPLITUDE]
+    channels["pace"] = walk.genes[::every, PACE]
+    channels["feet down"] = (~walk.lifted[::every]).sum(axis=1).astype(np.float64)
+    route = make_route(walk.path)
+    return Take(
+        time=keys.times,
+        names=keys.names + names,
+        position=np.concatenate([keys.positions, at], axis=1),
+        orientation=np.concatenate([keys.orientations, turned], axis=1),
+        shapes=keys.shapes + shapes,
+        colors=keys.colors + colors,
+        events=events,
+        channels=channels,
+        paths={"way": np.column_stack([route.table[::10, :2], np.zeros(len(route.table[::10]))])},
+    )
+
+
+def _point(walk: Walk, time: float, leg: int) -> list[float]:
+    return [round(float(v), 6) for v in walk.foot[round(time / TICK), leg]]
+
+
+def _ground(walk: Walk) -> tuple[list[str], list[dict[str, Any]], list[str], Floats]:
+    """Boxes for stairs and obstacles, each with its place and orientation (N, 7); nothing for flat ground."""
+    names, shapes, places = [], [], []
+    x, y, heading, _ = place_on(make_route(walk.path), 0.0)
+    cosine, sine = np.cos(heading), np.sin(heading)
+    for name, start, end, bottom, top in _blocks(walk):
+        names.append(name)
+        shapes.append({"box": [end - start, GROUND_WIDTH, top - bottom]})
+        along = (start + end) / 2
+        places.append(
+            [x + cosine * along, y + sine * along, (bottom + top) / 2, np.cos(heading / 2), 0, 0, np.sin(heading / 2)]
+        )
+    return names, shapes, [GROUND_COLOR] * len(names), np.array(places).reshape(-1, 7)
+
+
+def _blocks(walk: Walk) -> list[tuple[str, float, float, float, float]]:
+    """Name, start, end, bottom and top of every piece of uneven ground."""
+    edges = walk.ground.edges()
+    if len(edges) == 1:
+        return []
+    deepest = float(edges[:, 1].min()) - 0.1  # m; what stands on the lowest ground still has a thickness
+    starts = np.append(edges[:, 0], float(walk.along.max()) + GROUND_WIDTH)
+    starts[0] = min(-GROUND_WIDTH, edges[1, 0] - GROUND_WIDTH)
+    starts[-1] = max(starts[-1], starts[-2] + GROUND_WIDTH)
+    return [
+        (f"ground.{k}", float(starts[k]), float(starts[k + 1]), deepest, float(level))
+        for k, level in enumerate(edges[:, 1])
+    ]
+
+
+def bodies_of(walker: Walker) -> list[str]:
+    """The names of a walker's bodies, in the order of `tracks`."""
+    return ["body"] + [f"{leg}.{part}" for leg in walker.legs for part in ("upper", "lower", "foot")]
