@@ -1,0 +1,213 @@
+"""Where the camera stands: it frames the whole action by itself, or goes along when the action travels far."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impel.motion.rotations import matrix_from_quaternion
+from impel.takes.take import Floats, Take
+
+FOV = 32.0  # degrees across the picture's width; a long lens, calm perspective
+FILLED = 0.86  # of the picture's half width and height may be used by the action
+ELEVATIONS = (17.0, 36.0, 60.0)  # degrees above the horizon, in order of preference
+QUARTER = 30.0  # degrees between the view and straight on: the three-quarter view
+FAR = 7.0  # travels this many times its own size: the camera follows
+CALM = 0.5  # s, time scale of the following camera
+FRAMES_LOOKED_AT = 60
+BETTER = 0.08  # share of the action that another view must show more of to be preferred
+DEFAULT_GIVEN_FOV = 40.0  # as in the scene format
+
+
+class Shot(NamedTuple):
+    """A camera for every frame of a take, and the action it shows."""
+
+    eye: Floats  # (F, 3)
+    middle: Floats  # (F, 3) of the action
+    right: Floats
+    up: Floats
+    forward: Floats
+    fov: float  # degrees, across the width
+    radius: float  # m, of the action about its middle
+
+    def seen(self, frame: int, points: Floats, size: tuple[int, int]) -> Floats:
+        """Pixel coordinates and distance (..., 3) of points in the world."""
+        offset = points - self.eye[frame]
+        depth = offset @ self.forward
+        focal = focal_length(self.fov, size)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            x = size[0] / 2 + focal * (offset @ self.right) / depth
+            y = size[1] / 2 - focal * (offset @ self.up) / depth
+        return np.stack([x, y, depth], axis=-1)
+
+
+def focal_length(fov: float, size: tuple[int, int]) -> float:
+    """In pixels. The field of view spans the picture's longer side, as in Blender."""
+    return float(max(size) / 2 / np.tan(np.radians(fov) / 2))
+
+
+def camera_matrix(shot: Shot, frame: int, size: tuple[int, int], samples: int) -> Floats:
+    """(4, 4) from the world to samples, for `rasterise`; depth is one over the distance."""
+    matrix = np.zeros((4, 4))
+    focal = focal_length(shot.fov, size)
+    matrix[0, :3] = samples * (focal * shot.right + size[0] / 2 * shot.forward)
+    matrix[1, :3] = samples * (-focal * shot.up + size[1] / 2 * shot.forward)
+    matrix[3, :3] = shot.forward
+    matrix[:, 3] = -matrix[:, :3] @ shot.eye[frame]
+    matrix[2, 3] = 1.0
+    return matrix
+
+
+def moving_bodies(take: Take) -> NDArray[np.bool_]:
+    """Which bodies move at all during the take."""
+    with np.errstate(invalid="ignore"):
+        shift = np.ptp(take.position, axis=0).max(axis=-1)
+        turn = np.ptp(np.abs(take.orientation), axis=0).max(axis=-1)
+    plane = np.array(["plane" in shape for shape in take.shapes], bool)
+    return ((shift > 1e-5) | (turn > 1e-5)) & ~plane
+
+
+def corners_of(take: Take, extents: Floats, bodies: Any, frames: Any) -> Floats:
+    """The corners (frames, bodies, 8, 3) of the boxes that hold the bodies, `extents` (N, 2, 3) in their frames."""
+    pick = np.array([[i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(8)])
+    local = np.stack([extents[bodies][:, pick[:, k], k] for k in range(3)], axis=-1)
+    turned = np.einsum("fbij,bkj->fbki", matrix_from_quaternion(take.orientation[frames][:, bodies]), local)
+    return take.position[frames][:, bodies][:, :, None] + turned
+
+
+def shot_of(
+    take: Take, extents: Floats, size: tuple[int, int], *, also: Floats | None = None, visible: Any = None
+) -> Shot:
+    """The take's own camera if it has one, else one that frames everything that moves, and the points `also`.
+
+    `visible(shot, frame)` tells how much of the action a shot shows (0 to 1); without it the first view is taken.
+    """
+    frames = np.unique(np.linspace(0, len(take.time) - 1, FRAMES_LOOKED_AT).round().astype(int))
+    actors = np.flatnonzero(moving_bodies(take))
+    if len(actors) == 0:
+        actors = np.array([i for i, shape in enumerate(take.shapes) if "plane" not in shape], int)
+    corners = corners_of(take, extents, actors, frames)
+    corners[~_on_stage(take, extents, corners)] = np.nan
+    if not np.isfinite(corners).any():
+        corners = np.tile([[-1.0] * 3, [1.0] * 3], (len(frames), 1, 1, 1))  # nothing to see: look at the origin
+    if take.camera is not None:
+        return _given(take, corners)
+
+    path = _travel(take, corners, frames)
+    points = (corners - path[frames][:, None, None]).reshape(-1, 3)
+    points = points[np.isfinite(points).all(axis=-1)]
+    if np.ptp(path, axis=0).max() == 0.0:
+        props = _props(take, extents, points + path[0])
+        points = np.concatenate([points, props - path[0], *([also - path[0]] if also is not None else [])])
+    shots = [_framed(points, path, azimuth, elevation, size) for azimuth, elevation in _views(points, path)]
+    if visible is None:
+        return shots[0]
+    looks = frames[np.linspace(0, len(frames) - 1, 4).round().astype(int)]
+    best, best_score = shots[0], -1.0
+    for shot in shots:
+        score = float(np.mean([visible(shot, frame) for frame in looks]))
+        if score > best_score + BETTER:
+            best, best_score = shot, score
+        if best_score > 1 - BETTER:
+            break
+    return best
+
+
+def _on_stage(take: Take, extents: Floats, corners: Floats) -> NDArray[np.bool_]:
+    """(frames, actors): not fallen below everything that stands still; nobody wants to look down after those."""
+    standing = np.flatnonzero(~moving_bodies(take))
+    if len(standing) == 0:
+        return np.ones(corners.shape[:2], bool)
+    lowest = np.nanmin(corners_of(take, extents, standing, [0])[..., 2])
+    with np.errstate(invalid="ignore"):
+        return corners[..., 2].max(axis=-1) > lowest
+
+
+def _props(take: Take, extents: Floats, action: Floats) -> Floats:
+    """The corners of what stands still amid the action and is no larger than it; floors and walls are."""
+    low, high = action.min(axis=0), action.max(axis=0)
+    middle, radius = (low + high) / 2, np.linalg.norm(high - low) / 2
+    standing = np.flatnonzero(~moving_bodies(take) & (extents[:, 1, 0] > 0))
+    corners = corners_of(take, extents, standing, [0])[0]
+    away = np.linalg.norm(corners - middle, axis=-1)
+    return corners[away.max(axis=-1) < 1.2 * radius].reshape(-1, 3)
+
+
+def _given(take: Take, corners: Floats) -> Shot:
+    assert take.camera is not None
+    eye, to = np.array(take.camera["from"], float), np.array(take.camera["to"], float)
+    forward = to - eye
+    distance = float(np.linalg.norm(forward))
+    right, up, forward = _basis(forward if distance > 0 else np.array([0.0, 1.0, 0.0]))
+    fov = float(take.camera.get("fov", DEFAULT_GIVEN_FOV))
+    radius = max(distance, 1e-3) * np.tan(np.radians(fov) / 2)
+    copies = (len(take.time), 1)
+    return Shot(np.tile(eye, copies), np.tile(to, copies), right, up, forward, fov, radius)
+
+
+def _travel(take: Take, corners: Floats, frames: NDArray[np.int64]) -> Floats:
+    """(F, 3) where the camera looks: one point, or along with the action if that goes far."""
+    flat = corners.reshape(len(frames), -1, 3)
+    seen = np.isfinite(flat).all(axis=(1, 2)) | np.isfinite(flat).any(axis=(1, 2))
+    flat = flat[seen]
+    low, high = np.nanmin(flat, axis=1), np.nanmax(flat, axis=1)
+    middle = (low + high) / 2
+    whole = (low.min(axis=0) + high.max(axis=0)) / 2
+    own_size = float(np.median(np.linalg.norm(high - low, axis=-1)))
+    if np.linalg.norm(high.max(axis=0) - low.min(axis=0)) < FAR * own_size:
+        return np.tile(whole, (len(take.time), 1))
+    every = np.stack([np.interp(take.time, take.time[frames[seen]], middle[:, k]) for k in range(3)], axis=-1)
+    return _smooth(every, CALM * take.fps)
+
+
+def _smooth(values: Floats, sigma: float) -> Floats:
+    """Gaussian blur in time; the ends are continued by point reflection, so that a steady walk stays steady."""
+    reach = max(1, min(int(3 * sigma), len(values) - 1))
+    before, after = 2 * values[0] - values[reach:0:-1], 2 * values[-1] - values[-2 : -reach - 2 : -1]
+    weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sigma) ** 2)
+    extended = np.concatenate([before, values, after])
+    return np.stack([np.convolve(extended[:, k], weights / weights.sum(), "valid") for k in range(3)], axis=-1)
+
+
+def _views(points: Floats, path: Floats) -> list[tuple[float, float]]:
+    """(azimuth, elevation) of possible cameras, the most natural first: x to the right, long actions seen broadside."""
+    flat = np.concatenate([points + path[0], points + path[-1], points + path[len(path) // 2]])[:, :2]
+    spread, axes = np.linalg.eigh(np.cov(flat.T))
+    along = axes[:, 1]
+    if spread[1] < 2.5 * spread[0]:  # not clearly longer one way
+        along = np.array([1.0, 0.0])
+    if along[0] < -1e-9 or (abs(along[0]) <= 1e-9 and along[1] < 0):
+        along = -along
+    broadside = np.degrees(np.arctan2(along[1], along[0])) - 90.0
+    front = [broadside + QUARTER, broadside - QUARTER]
+    back = [azimuth + 180.0 for azimuth in front]
+    low, high, top = ELEVATIONS
+    return [(a, low) for a in front] + [(a, high) for a in front] + [(a, low) for a in back] + [(front[0], top)]
+
+
+def _basis(forward: Floats) -> tuple[Floats, Floats, Floats]:
+    forward = forward / np.linalg.norm(forward)
+    right = np.cross(forward, [0.0, 0.0, 1.0])
+    if np.linalg.norm(right) < 1e-9:  # straight down or up: keep x to the right
+        right = np.array([1.0, 0.0, 0.0])
+    right = right / np.linalg.norm(right)
+    return right, np.cross(right, forward), forward
+
+
+def _framed(points: Floats, path: Floats, azimuth: float, elevation: float, size: tuple[int, int]) -> Shot:
+    """The nearest camera of that direction with all points (relative to the path) inside the picture."""
+    a, e = np.radians([azimuth, elevation])
+    right, up, forward = _basis(-np.array([np.cos(a) * np.cos(e), np.sin(a) * np.cos(e), np.sin(e)]))
+    focal = focal_length(FOV, size)
+    depth = points @ forward
+    back, across = np.inf, []
+    for axis, pixels in ((right, size[0]), (up, size[1])):
+        tangent = FILLED * pixels / 2 / focal
+        # |point - eye| across <= tangent * depth for all points: two half-planes that meet at the nearest eye.
+        one, other = np.max(points @ axis - tangent * depth), np.max(-(points @ axis) - tangent * depth)
+        back = min(back, -(one + other) / (2 * tangent))
+        across.append((one - other) / 2)
+    eye = across[0] * right + across[1] * up + back * forward
+    low, high = points.min(axis=0), points.max(axis=0)
+    radius = max(float(np.linalg.norm(high - low)) / 2, 1e-3)
+    return Shot(path + eye, path + (low + high) / 2, right, up, forward, FOV, radius)

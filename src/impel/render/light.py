@@ -1,0 +1,194 @@
+"""How much light reaches a point: the share of the sun that is seen from it, and of the sky.
+
+Kernels here loop over lists of points: numba counts references whenever a helper with branches is handed an array,
+which in an inner loop costs more than the work itself (measured: a third of a picture's time).
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from impel.kernel import kernel
+from impel.motion.rotations import axpy, dot, get3, sub
+
+SOFTNESS = 0.07  # m of blur per m between blocker and shadow: a sun fifteen times the real one's size
+SEARCH = 24.0  # texels: the widest blur, and how far a blocker is looked for
+COARSE = 8  # texels that share one cell of the sun's coarse map
+BLUR = 2.0  # texels: the narrowest blur, hides the map's own grid
+FACING = 0.1  # cosine: surfaces that the sun grazes more than this get no steeper in the sun's map
+
+OPEN_REACH = 0.8  # of a typical body's radius: how far things darken each other
+OPEN_STRENGTH = 0.75
+TILE = 16  # pixels
+
+FIELD_SPHERE, FIELD_BOX, FIELD_CAPSULE, FIELD_CYLINDER, FIELD_PLANE, FIELD_NONE = range(6)
+FIELDS = {
+    "sphere": FIELD_SPHERE,
+    "box": FIELD_BOX,
+    "capsule": FIELD_CAPSULE,
+    "cylinder": FIELD_CYLINDER,
+    "plane": FIELD_PLANE,
+    "blob": FIELD_NONE,
+}
+
+
+def _spiral(count: int, power: float) -> Any:
+    """Points in the unit disc, no two in line (Vogel's sunflower): even for a power of 1/2, denser inside for more."""
+    k = np.arange(count) + 0.5
+    angle = k * math.pi * (3 - math.sqrt(5))
+    radius = (k / count) ** power
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)
+
+
+BLOCKER_TAPS = _spiral(24, 0.9)  # denser inside: thin things near their contact must not slip through
+BLUR_TAPS = _spiral(64, 0.5)
+
+Vector = tuple[float, float, float]
+
+
+class Sun(NamedTuple):
+    """The frame of the sun's own picture of the depths, straight down its rays."""
+
+    center: Vector
+    right: Vector
+    up: Vector
+    towards: Vector  # the sun
+    scale: float  # texels per metre
+
+
+class Outsides(NamedTuple):
+    """The bodies' outsides, for the shade where things meet."""
+
+    kind: Any  # (N,) FIELD_*
+    size: Any  # (N, 3) radius and half length, or half sides
+    bound: Any  # (N,) radius about the origin
+    reach: float  # m
+
+
+@kernel
+def sunlit(count, points, facets, sun, depth, coarse, lit):
+    """The share of the sun seen from points on facets that face it: shadows sharp at contact, soft far away.
+
+    `depth` is the sun's map, how high the highest surface is along its rays; `coarse` its maxima over cells and
+    their surroundings, the quick proof that nothing is in the way.
+    """
+    size = len(depth)
+    texel = 1.0 / sun.scale
+    per_texel = texel / SOFTNESS  # m of height that blur one texel
+    for f in range(count):
+        c, n = sub(get3(points, f), sun.center), get3(facets, f)
+        x, y = dot(c, sun.right) * sun.scale + 0.5 * size, 0.5 * size - dot(c, sun.up) * sun.scale
+        z, facing = dot(c, sun.towards), dot(n, sun.towards)
+        lit[f] = 1.0 if facing > 0.0 else 0.0
+        if facing <= 0.0 or not (SEARCH < x < size - SEARCH and SEARCH < y < size - SEARCH):
+            continue
+        if z >= coarse[int(y) // COARSE, int(x) // COARSE]:
+            continue
+        # The facet continues as a plane under the taps; without that, slopes would shadow themselves.
+        facing = max(facing, FACING)
+        slope_x, slope_y = -dot(n, sun.right) * texel / facing, dot(n, sun.up) * texel / facing
+        z += texel
+        blockers, height = 0, 0.0
+        for k in range(len(BLOCKER_TAPS)):
+            dx, dy = SEARCH * BLOCKER_TAPS[k, 0], SEARCH * BLOCKER_TAPS[k, 1]
+            i, j = int(y + dy), int(x + dx)
+            above = depth[i, j] - (z + slope_x * (j + 0.5 - x) + slope_y * (i + 0.5 - y))
+            # Low blockers hide the sun only from close by.
+            if above > 0.0 and 4.0 * above * above > (dx * dx + dy * dy) * per_texel * per_texel:
+                blockers += 1
+                height += above
+        radius, step = BLUR, 4
+        if blockers > 0:
+            radius, step = min(max(height / blockers / per_texel, BLUR), SEARCH), 1
+        free = 0
+        for k in range(0, len(BLUR_TAPS), step):
+            i, j = int(y + radius * BLUR_TAPS[k, 1]), int(x + radius * BLUR_TAPS[k, 0])
+            if depth[i, j] <= z + slope_x * (j + 0.5 - x) + slope_y * (i + 0.5 - y):
+                free += 1
+        lit[f] = free * step / len(BLUR_TAPS)
+
+
+@kernel(inline=True)
+def _field(kind, size, p):
+    """Distance to a body's outside from a point in its frame."""
+    c = -1e9
+    if kind == FIELD_SPHERE:
+        distance = math.sqrt(dot(p, p)) - size[0]
+    elif kind == FIELD_PLANE:
+        distance = p[2]
+    elif kind == FIELD_CAPSULE:
+        z = p[2] - min(max(p[2], -size[1]), size[1])
+        distance = math.sqrt(p[0] * p[0] + p[1] * p[1] + z * z) - size[0]
+    else:
+        if kind == FIELD_CYLINDER:
+            a, b = math.sqrt(p[0] * p[0] + p[1] * p[1]) - size[0], abs(p[2]) - size[1]
+        else:
+            a, b, c = abs(p[0]) - size[0], abs(p[1]) - size[1], abs(p[2]) - size[2]
+        distance = math.sqrt(max(a, 0.0) ** 2 + max(b, 0.0) ** 2 + max(c, 0.0) ** 2) + min(max(a, max(b, c)), 0.0)
+    return distance
+
+
+@kernel
+def openness(count, points, normals, owners, tiles, outsides, position, axes, counts, lists, opened):
+    """The share of the sky not hidden by other bodies close by, from the distances met going out along the normal.
+
+    `tiles` say which row of `counts` and `lists`, made by `bodies_by_tile`, holds the bodies worth asking; `axes`
+    (3N, 3) are the bodies' axes in the world, three rows for each.
+    """
+    kinds, sizes, bounds = outsides.kind, outsides.size, outsides.bound
+    far, near = outsides.reach, 0.3 * outsides.reach
+    for f in range(count):
+        n = get3(normals, f)
+        middle = axpy(0.5 * far, n, get3(points, f))
+        d0, d1 = near, far
+        for k in range(counts[tiles[f]]):
+            body = lists[tiles[f], k]
+            c = sub(middle, get3(position, body))
+            limit = bounds[body] + 0.5 * far
+            if dot(c, c) > limit * limit or body == owners[f]:
+                continue
+            x, y, z = get3(axes, 3 * body), get3(axes, 3 * body + 1), get3(axes, 3 * body + 2)
+            c, up = (dot(x, c), dot(y, c), dot(z, c)), (dot(x, n), dot(y, n), dot(z, n))
+            size = get3(sizes, body)
+            d0 = min(d0, _field(kinds[body], size, axpy(near - 0.5 * far, up, c)))
+            d1 = min(d1, _field(kinds[body], size, axpy(0.5 * far, up, c)))
+        hidden0, hidden1 = 1.0 - max(d0, 0.0) / near, 1.0 - max(d1, 0.0) / far
+        opened[f] = 1.0 - OPEN_STRENGTH * 0.5 * (hidden0 * hidden0 + hidden1 * hidden1)
+
+
+def coarsened(depth: Any) -> Any:
+    """The highest surface near each cell of COARSE x COARSE texels, as far as blockers are looked for."""
+    size = len(depth) // COARSE
+    cells = depth.reshape(size, COARSE, -1).max(axis=1).reshape(size, size, COARSE).max(axis=2)
+    for axis in (0, 1):
+        for _ in range(math.ceil(SEARCH / COARSE)):
+            grown = cells.copy()
+            into, of = np.moveaxis(grown, axis, 0), np.moveaxis(cells, axis, 0)
+            np.maximum(into[1:], of[:-1], out=into[1:])
+            np.maximum(into[:-1], of[1:], out=into[:-1])
+            cells = grown
+    return np.ascontiguousarray(cells)
+
+
+def bodies_by_tile(outsides: Outsides, seen: Any, focal: float, size: tuple[int, int]) -> tuple[Any, Any]:
+    """For each tile of the picture, row by row, how many bodies may darken something seen in it, and which.
+
+    `seen` (N, 3) are the bodies' pixel coordinates and distances.
+    """
+    rows, columns = math.ceil(size[1] / TILE), math.ceil(size[0] / TILE)
+    counts, lists = np.zeros((rows, columns), np.int32), np.empty((rows, columns, len(seen)), np.int32)
+    for body in np.flatnonzero(outsides.kind != FIELD_NONE):
+        x, y, distance = seen[body]
+        radius = outsides.bound[body] + outsides.reach
+        if not distance > -radius:  # behind the camera, or lost (NaN)
+            continue
+        across, down = slice(None), slice(None)
+        if distance > 1.05 * radius:
+            span = focal * radius / (distance - radius)  # generous: the scale of the sphere's nearest point
+            across = slice(max(0, int((x - span) / TILE)), max(0, int((x + span) / TILE) + 1))
+            down = slice(max(0, int((y - span) / TILE)), max(0, int((y + span) / TILE) + 1))
+        row, column = np.arange(rows)[down, None], np.arange(columns)[across]
+        lists[row, column, counts[row, column]] = body
+        counts[row, column] += 1
+    return counts.ravel(), lists.reshape(rows * columns, -1)

@@ -1,0 +1,190 @@
+"""A take made ready for drawing: meshes, paints and cameras in flat arrays, so that every frame is quick."""
+
+import json
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impel.geometry.meshes import MARK, PLANE_SIDE, marks_of, mesh_of
+from impel.motion.rotations import matrix_from_quaternion
+from impel.render import light, shading
+from impel.render.camera import Shot, camera_matrix, corners_of, moving_bodies, shot_of
+from impel.render.raster import rasterise
+from impel.takes.take import Floats, Take, linear_color
+
+STUDIO_FLOOR = "#c8ccd0"
+STUDIO_GAP = 0.15  # of the action's radius below it, where a take has no ground of its own
+ENDLESS = 80.0  # of the action's radius: half the side of a plane as drawn
+FINE, COARSE, MANY = 48, 24, 80  # sides of round things; the coarse ones when there are many bodies
+SUN_REACH = 1.8  # of the action's radius: what lies farther out casts no shadow
+LOOK = (96, 54)  # pixels of the small pictures that judge a view
+
+
+class Meshes(NamedTuple):
+    """All bodies' triangles in one list, in the bodies' own frames."""
+
+    vertices: Floats  # (V, 3)
+    normals: Floats
+    starts: NDArray[np.int64]  # (N + 1,) first vertex of each body
+    triangles: NDArray[np.int32]  # (T, 3)
+    body: NDArray[np.int32]  # (T,)
+    color: NDArray[np.int32]  # (T,) row of `colors`
+    colors: Floats  # (2N, 3) linear: each body's two tones
+    extents: Floats  # (N, 2, 3) lowest and highest corner
+
+
+@dataclass(frozen=True)
+class Film:
+    """A take, its drawable bodies (the take's and perhaps a studio floor) and the camera."""
+
+    take: Take
+    shot: Shot
+    size: tuple[int, int]  # width, height in pixels
+    position: Floats  # (F, N, 3)
+    orientation: Floats
+    meshes: Meshes
+    paint: shading.Paint
+    outsides: light.Outsides
+    casts: NDArray[np.bool_]  # (T,) a shadow
+    reach: float  # m about the middle of the action that the sun's map covers
+
+
+def prepare(take: Take, size: tuple[int, int], *, also: Floats | None = None) -> Film:
+    """Set up the scenery and choose the camera; `also` are points the camera should try to keep in view."""
+    shapes, colors = list(take.shapes), list(take.colors)
+    own_floor = any("plane" in shape for shape in shapes)
+    if not own_floor:  # the last body, so that the take's keep their numbers
+        shapes.append({"plane": {}})
+        colors.append(STUDIO_FLOOR)
+    meshes = _meshes(shapes, colors)
+    count = len(take.names)
+    moves = np.zeros(len(shapes), bool)
+    moves[:count] = moving_bodies(take)
+    planes = np.array(["plane" in shape for shape in shapes], bool)
+    hides = ~moves & ~planes
+    judge = (
+        (lambda shot, frame: _visible(take, meshes, moves, hides, shot, frame)) if hides.any() and moves.any() else None
+    )
+    shot = shot_of(take, meshes.extents[:count], size, also=also, visible=judge)
+
+    position, orientation = take.position, take.orientation
+    if not own_floor:
+        frames = len(take.time)
+        position = np.concatenate([position, np.zeros((frames, 1, 3))], axis=1)
+        orientation = np.concatenate([orientation, np.tile([1.0, 0.0, 0.0, 0.0], (frames, 1, 1))], axis=1)
+        position[:, -1] = [*shot.middle[0][:2], _studio_height(take, meshes, moves, shot)]
+    half = ENDLESS * shot.radius + float(np.linalg.norm(shot.middle, axis=-1).max())
+    meshes.vertices[np.repeat(planes, np.diff(meshes.starts))] *= half / (PLANE_SIDE / 2)
+    paint, outsides = _paint(shapes, meshes, hides, planes, shot)
+    casts = ~planes[meshes.body]
+    return Film(take, shot, size, position, orientation, meshes, paint, outsides, casts, _reach(take, meshes, shot))
+
+
+def _meshes(shapes: list[dict[str, Any]], colors: list[str]) -> Meshes:
+    segments = FINE if len(shapes) <= MANY else COARSE
+    known: dict[str, Any] = {}
+    vertices, normals, starts, triangles, body, color = [], [], [0], [], [], []
+    extents = np.zeros((len(shapes), 2, 3))
+    for i, shape in enumerate(shapes):
+        key = json.dumps(shape, sort_keys=True)
+        if key not in known:
+            mesh = mesh_of(shape, segments=segments)
+            known[key] = (*mesh, marks_of(shape, mesh))
+        v, n, t, marks = known[key]
+        vertices.append(v)
+        normals.append(n)
+        starts.append(starts[-1] + len(v))
+        triangles.append(t + starts[i])
+        body.append(np.full(len(t), i, np.int32))
+        color.append(2 * i + marks.astype(np.int32))
+        if "plane" not in shape:
+            extents[i] = v.min(axis=0), v.max(axis=0)
+    tones = np.array([[linear_color(c), MARK * linear_color(c)] for c in colors]).reshape(-1, 3)
+    return Meshes(
+        np.concatenate(vertices),
+        np.concatenate(normals),
+        np.array(starts),
+        np.concatenate(triangles).astype(np.int32),
+        np.concatenate(body),
+        np.concatenate(color),
+        tones,
+        extents,
+    )
+
+
+def _paint(
+    shapes: list[dict[str, Any]], meshes: Meshes, still: Any, planes: Any, shot: Shot
+) -> tuple[shading.Paint, light.Outsides]:
+    low, high = meshes.extents[:, 0], meshes.extents[:, 1]
+    half = (high - low) / 2
+    kind, size = np.full(len(shapes), light.FIELD_NONE), half.copy()
+    for i, shape in enumerate(shapes):
+        name = next(iter(shape))
+        kind[i] = light.FIELDS.get(name, light.FIELD_NONE)
+        if name in ("capsule", "cylinder"):
+            size[i, :2] = shape[name]["radius"], shape[name]["length"] / 2
+    bound = np.linalg.norm(np.maximum(np.abs(low), np.abs(high)), axis=-1)
+    bound[planes] = 1e6  # m: a plane is near everything
+    boards = np.array(["box" in shape for shape in shapes], bool) & still
+    boards &= (half[:, :2].min(axis=-1) > 0.6 * shot.radius) & (half[:, 2] < half[:, :2].min(axis=-1))
+    paint = shading.Paint(
+        body=meshes.body,
+        color=meshes.color,
+        colors=meshes.colors,
+        floor=planes | boards,
+        endless=planes,
+        radius=float(shot.radius),
+        square=_round_length(shot.radius / 2),
+    )
+    reach = light.OPEN_REACH * np.median(bound[~still & ~planes]) if np.any(~still & ~planes) else 0.1 * shot.radius
+    return paint, light.Outsides(kind, size, bound, float(min(reach, 0.14 * shot.radius)))
+
+
+def _round_length(length: float) -> float:
+    """The nearest of 1, 2, 5, 10, 20, ..., so that squares on the floor can be counted."""
+    steps = np.array([m * 10.0**e for e in range(-4, 6) for m in (1, 2, 5)])
+    return float(steps[np.argmin(np.abs(np.log(steps / length)))])
+
+
+def _studio_height(take: Take, meshes: Meshes, moves: Any, shot: Shot) -> float:
+    """What stands still stands on the studio's floor; a take with nothing of that kind floats above it."""
+    standing = np.flatnonzero(~moves[: len(take.names)])
+    bodies = standing if len(standing) else np.arange(len(take.names))
+    every = np.unique(np.linspace(0, len(take.time) - 1, 60).round().astype(int))
+    heights = corners_of(take, meshes.extents, bodies, every)[..., 2]
+    heights = heights[np.isfinite(heights)]
+    lowest = float(heights.min()) if len(heights) else 0.0
+    return lowest if len(standing) else lowest - STUDIO_GAP * shot.radius
+
+
+def _reach(take: Take, meshes: Meshes, shot: Shot) -> float:
+    bodies = np.array([i for i, shape in enumerate(take.shapes) if "plane" not in shape], int)
+    frames = np.unique(np.linspace(0, len(take.time) - 1, 60).round().astype(int))
+    away = corners_of(take, meshes.extents, bodies, frames) - shot.middle[frames][:, None, None]
+    distance = np.linalg.norm(away, axis=-1)
+    distance = distance[np.isfinite(distance)]
+    return 1.1 * min(SUN_REACH * shot.radius, float(distance.max()) if len(distance) else np.inf)
+
+
+def placed(meshes: Meshes, position: Floats, orientation: Floats) -> tuple[Floats, Floats, Floats]:
+    """Vertices and normals in the world, and the bodies' axes; bodies with no position given stay where they are."""
+    vertices, normals, axes = meshes.vertices.copy(), meshes.normals.copy(), matrix_from_quaternion(orientation)
+    for body, (at, turn) in enumerate(zip(position, axes)):
+        own = slice(meshes.starts[body], meshes.starts[body + 1])
+        vertices[own] = vertices[own] @ turn.T + at
+        normals[own] = normals[own] @ turn.T
+    return vertices, normals, np.ascontiguousarray(np.swapaxes(axes, -1, -2)).reshape(-1, 3)
+
+
+def _visible(take: Take, meshes: Meshes, moves: Any, hides: Any, shot: Shot, frame: int) -> float:
+    """The share of the moving bodies' picture that nothing standing still hides."""
+    vertices, _, _ = placed(meshes, take.position[frame], take.orientation[frame])
+    matrix = camera_matrix(shot, frame, LOOK, 1)
+    counts = []
+    for shown in (moves, moves | hides):
+        depth, ids = np.zeros(LOOK[::-1], np.float32), np.full(LOOK[::-1], -1, np.int32)
+        rasterise(vertices, meshes.triangles, shown[meshes.body], matrix, np.empty((len(vertices), 4)), depth, ids)
+        counts.append(np.count_nonzero(moves[meshes.body[ids[ids >= 0]]]))
+    return counts[1] / counts[0] if counts[0] else 0.0

@@ -1,0 +1,132 @@
+"""Many frames of a take at once: a strip of moments, an onion skin, the frames of a film."""
+
+import os
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from impel.render.camera import moving_bodies
+from impel.render.overlays import chosen_overlays
+from impel.render.picture import Picture, expose
+from impel.render.scenery import Film, prepare
+from impel.takes.take import Take
+
+Overlays = bool | Collection[str]
+Progress = Callable[[int, int], Any]  # called with how many pictures are done, and of how many
+
+PANEL = (480, 270)
+MOMENTS = 6
+GAP = 6  # pixels between the panels of a strip
+PAPER = (255, 255, 255)
+GHOST = 0.55  # how solid the earlier moments of an onion skin are
+
+
+def film_of(take: Take, size: tuple[int, int], overlays: Overlays = False) -> Film:
+    """A take made ready for pictures of that size; paths are kept in view if they are drawn."""
+    paths = [path for path in take.paths.values() if len(path)] if "paths" in chosen_overlays(overlays) else []
+    also = np.concatenate(paths) if paths else None
+    return prepare(take, size, also=also)
+
+
+def picture(take: Take, time: float, *, size: tuple[int, int] = (960, 540), overlays: Overlays = False) -> Picture:
+    """The take at a moment, in seconds from its start."""
+    frame = int(np.argmin(np.abs(take.time - take.time[0] - time)))
+    return expose(film_of(take, size, overlays), frame, chosen_overlays(overlays))
+
+
+def moments(take: Take, count: int = MOMENTS) -> list[int]:
+    """Frames that tell the motion: half evenly in time, half where most is moving; the first and the last included."""
+    if len(take.time) <= count:
+        return list(range(len(take.time)))
+    moving = moving_bodies(take)
+    with np.errstate(invalid="ignore"):
+        shift = np.linalg.norm(np.diff(take.position[:, moving], axis=0), axis=-1)
+        turn = 1 - np.abs(np.sum(take.orientation[1:, moving] * take.orientation[:-1, moving], axis=-1))
+    pace = np.nan_to_num(np.concatenate([shift, np.sqrt(np.maximum(turn, 0))], axis=1)).sum(axis=1)
+    told = np.linspace(0, 1, len(take.time))
+    if pace.sum() > 0:
+        told = (told + np.concatenate([[0], np.cumsum(pace)]) / pace.sum()) / 2
+    frames = np.searchsorted(told, np.linspace(0, 1, count) - 1e-9)
+    frames[-1] = len(take.time) - 1
+    return np.unique(frames).tolist()
+
+
+def strip(
+    take: Take,
+    *,
+    count: int = MOMENTS,
+    columns: int | None = None,
+    size: tuple[int, int] = PANEL,
+    overlays: Overlays = False,
+    progress: Progress | None = None,
+) -> Picture:
+    """Moments of a take side by side, with their times; `size` is that of one of them."""
+    frames = moments(take, count)
+    columns = columns or (len(frames) if len(frames) <= 3 else -(-len(frames) // 2))
+    width, height = size
+    rows = -(-len(frames) // columns)
+    sheet = np.empty((rows * (height + GAP) - GAP, columns * (width + GAP) - GAP, 3), np.uint8)
+    sheet[:] = PAPER
+    film = film_of(take, size, overlays)
+    for i, shown in enumerate(exposures(film, frames, overlays, progress)):
+        top, left = i // columns * (height + GAP), i % columns * (width + GAP)
+        sheet[top : top + height, left : left + width] = _labelled(shown, f"{take.time[frames[i]]:.2f} s")
+    return sheet
+
+
+def onion(
+    take: Take, *, count: int = MOMENTS, size: tuple[int, int] = (960, 540), overlays: Overlays = False
+) -> Picture:
+    """Moments of a take in one picture, the earlier ones see-through, the last one solid."""
+    film = film_of(take, size, overlays)
+    frames = moments(take, count)
+    *ghosts, last = exposures(film, frames, overlays)
+    # Everything that moves sent away: what is left is what the ghosts are laid over.
+    empty = film.position[frames[-1]].copy()
+    empty[: len(take.names)][moving_bodies(take)] = np.nan
+    sheet = expose(film, frames[-1], position=empty).astype(np.float64)
+    bare = sheet.copy()
+    for solid, shown in [*((GHOST, ghost) for ghost in ghosts), (1.0, last)]:
+        changed = np.abs(shown - bare).max(axis=-1, keepdims=True)
+        share = solid * np.clip(changed / 24, 0, 1)  # 24 of 255 levels apart is surely something
+        sheet = sheet * (1 - share) + shown * share
+    return np.round(sheet).astype(np.uint8)
+
+
+def exposures(
+    film: Film, frames: Iterable[int], overlays: Overlays = False, progress: Progress | None = None
+) -> Iterator[Picture]:
+    """Pictures of the frames in order, drawn on as many cores as there are (at most four: memory)."""
+    frames, drawn = list(frames), chosen_overlays(overlays)
+    workers = min(4, os.cpu_count() or 1)
+    waiting: deque[Future[Picture]] = deque()
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            for done in range(len(frames)):
+                while len(waiting) < workers and done + len(waiting) < len(frames):
+                    waiting.append(pool.submit(expose, film, frames[done + len(waiting)], drawn))
+                yield waiting.popleft().result()
+                if progress:
+                    progress(done + 1, len(frames))
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _labelled(shown: Picture, text: str) -> Picture:
+    from PIL import Image, ImageDraw, ImageFont
+
+    image = Image.fromarray(shown)
+    draw = ImageDraw.Draw(image, "RGBA")
+    unit = shown.shape[0] / 270
+    font = ImageFont.load_default(size=15 * unit)
+    left, top, right, bottom = draw.textbbox((0, 0), text, font=font)
+    x, y, pad = 10 * unit, shown.shape[0] - 12 * unit - (bottom - top), 5 * unit
+    draw.rounded_rectangle(
+        (x - pad, y - pad, x + right - left + pad, y + bottom - top + pad), radius=pad, fill=(255, 255, 255, 170)
+    )
+    draw.text((x - left, y - top), text, font=font, fill=(40, 46, 54, 255))
+    return np.asarray(image)
