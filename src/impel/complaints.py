@@ -69,8 +69,10 @@ def _complaint(error: dict[str, Any], model: Any) -> str:
     if kind == "literal_error":
         return f"must be {context['expected']}{got}"
     if kind in ("too_short", "too_long"):
-        bound = "at least " + str(context["min_length"]) if kind == "too_short" else f"at most {context['max_length']}"
-        return f"must have {bound} entries, got {context['actual_length']}"
+        few = kind == "too_short"
+        bound = context["min_length" if few else "max_length"]
+        entries = "entry" if bound == 1 else "entries"
+        return f"must have at {'least' if few else 'most'} {bound} {entries}, got {context['actual_length']}"
     if kind == "greater_than_equal" and context["ge"] > 0 >= value:
         return f"must be greater than 0{got}"
     if kind in _COMPLAINTS:

@@ -110,3 +110,10 @@ def _same_way_round(axis, a, offset):
         s = 1.0 / norm(offset)
         axis[a, 0], axis[a, 1], axis[a, 2] = offset[0] * s, offset[1] * s, offset[2] * s
     return offset
+
+
+@kernel
+def target_position(actuators, a):
+    """Where the target of a moving actuator is."""
+    row = actuators.paths.first_segment[a] + int(actuators.segment[a])
+    return position_at(actuators.paths.curve[row], actuators.u[a])[0]

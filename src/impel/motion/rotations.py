@@ -2,9 +2,12 @@
 
 import math
 
-import numpy as np
-
 from impel.kernel import kernel
+from impel.motion.orientations import (  # noqa: F401
+    euler_from_quaternion,
+    matrix_from_quaternion,
+    quaternion_from_euler,
+)
 
 
 @kernel(inline=True)
@@ -134,48 +137,3 @@ def angle_between(p, q):
     """How far apart two orientations are, in [0, π]."""
     r = multiply(p, conjugate(q))
     return 2.0 * math.atan2(math.sqrt(r[1] * r[1] + r[2] * r[2] + r[3] * r[3]), abs(r[0]))
-
-
-def quaternion_from_euler(degrees: "np.typing.ArrayLike") -> "np.typing.NDArray[np.float64]":
-    """Blender's XYZ order: R = Rz·Ry·Rx, angles in degrees; any leading shape."""
-    half = np.radians(np.asarray(degrees, float)) / 2
-    cx, cy, cz = np.moveaxis(np.cos(half), -1, 0)
-    sx, sy, sz = np.moveaxis(np.sin(half), -1, 0)
-    return np.stack(
-        [
-            cx * cy * cz + sx * sy * sz,
-            sx * cy * cz - cx * sy * sz,
-            cx * sy * cz + sx * cy * sz,
-            cx * cy * sz - sx * sy * cz,
-        ],
-        axis=-1,
-    )
-
-
-def euler_from_quaternion(q: "np.typing.ArrayLike") -> "np.typing.NDArray[np.float64]":
-    """Blender's XYZ order, in degrees; any leading shape."""
-    w, x, y, z = np.moveaxis(np.asarray(q, float), -1, 0)
-    sine = np.clip(2 * (w * y - x * z), -1.0, 1.0)
-    return np.degrees(
-        np.stack(
-            [
-                np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y)),
-                np.arcsin(sine),
-                np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)),
-            ],
-            axis=-1,
-        )
-    )
-
-
-def matrix_from_quaternion(q: "np.typing.ArrayLike") -> "np.typing.NDArray[np.float64]":
-    """Rotation matrices (..., 3, 3) whose columns are the body's axes in the world."""
-    w, x, y, z = np.moveaxis(np.asarray(q, float), -1, 0)
-    return np.stack(
-        [
-            np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)], -1),
-            np.stack([2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)], -1),
-            np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], -1),
-        ],
-        -2,
-    )

@@ -6,20 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.kernel import kernel
-from impel.motion.rotations import (
-    axpy,
-    conjugate,
-    exponential,
-    get3,
-    get4,
-    logarithm,
-    multiply,
-    normalize,
-    scale,
-    set3,
-    set4,
-    sub,
-)
+from impel.motion.follow import follow
+from impel.motion.rotations import conjugate, get3, get4, logarithm, multiply, normalize, scale, set3, set4, sub
 
 Floats = NDArray[np.float64]
 
@@ -28,36 +16,23 @@ class Followers(NamedTuple):
     """The keys of all key-framed bodies, one body after the other, by time."""
 
     body: NDArray[np.int64]  # (K,)
-    first: NDArray[np.int64]  # (K + 1,) where a body's keys begin
+    first: NDArray[np.int64]  # (K + 1,) where each body's keys begin
     time: Floats  # (keys,) s
     position: Floats  # (keys, 3) of the centre of mass
-    orientation: Floats  # (keys, 4)
+    orientation: Floats  # (keys, 4) of the principal axes
 
 
 @kernel
-def key_framed_place(followers, k, time):
-    """Where the k-th key-framed body is: linear and spherical-linear between keys, at rest before and after."""
-    a = followers.first[k]
-    last = followers.first[k + 1] - 1
-    while a < last and followers.time[a + 1] <= time:
-        a += 1
-    x, q = get3(followers.position, a), get4(followers.orientation, a)
-    if a == last or time <= followers.time[a]:
-        return x, q
-    u = (time - followers.time[a]) / (followers.time[a + 1] - followers.time[a])
-    x = axpy(u, sub(get3(followers.position, a + 1), x), x)
-    way = logarithm(multiply(get4(followers.orientation, a + 1), conjugate(q)))
-    return x, normalize(multiply(exponential(scale(way, u)), q))
-
-
-@kernel
-def follow(bodies, followers, time, dt):
-    """Take every key-framed body to its place at time + dt, with the velocity that brings it there."""
+def place_followers(bodies, followers, time, dt):
+    """Take every key-framed body to its place at time + dt, with the velocities that bring it there; dt = 0 only places."""
     for k in range(len(followers.body)):
         i = followers.body[k]
-        x, q = key_framed_place(followers, k, time + dt)
-        x0, q0 = get3(bodies.position, i), get4(bodies.orientation, i)
-        set3(bodies.velocity, i, scale(sub(x, x0), 1.0 / dt))
-        set3(bodies.spin, i, scale(logarithm(multiply(q, conjugate(q0))), 1.0 / dt))
+        first, last = followers.first[k], followers.first[k + 1]
+        x, q, _, _ = follow(followers.time, followers.position, followers.orientation, first, last, time + dt)
+        q = normalize(q)
+        if dt > 0.0:
+            set3(bodies.velocity, i, scale(sub(x, get3(bodies.position, i)), 1.0 / dt))
+            turned = logarithm(multiply(q, conjugate(get4(bodies.orientation, i))))
+            set3(bodies.spin, i, scale(turned, 1.0 / dt))
         set3(bodies.position, i, x)
         set4(bodies.orientation, i, q)

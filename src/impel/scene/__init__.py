@@ -4,5 +4,6 @@ from impel.scene.advice import warnings
 from impel.scene.checks import problems, unsupported
 from impel.scene.reading import load_scene, parse_scene
 from impel.scene.scene import Scene
+from impel.scene.schema import scene_schema
 
-__all__ = ["Scene", "load_scene", "parse_scene", "problems", "unsupported", "warnings"]
+__all__ = ["Scene", "load_scene", "parse_scene", "problems", "scene_schema", "unsupported", "warnings"]

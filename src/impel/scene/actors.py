@@ -3,7 +3,7 @@
 import math
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, SerializerFunctionWrapHandler, model_serializer
 
 from impel.scene.values import (
     Euler,
@@ -33,6 +33,11 @@ class MoveKey(Model):
     example: ClassVar[str] = "[0, 0, 1] or {at: [0, 0, 1], in: hand}"
     at: Point = Field(description="Where to pass, in metres; in the world unless `in` names a body.")
     in_: Name | None = Field(default=None, alias="in", description="The body that this key moves with.")
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> Any:
+        place = {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3}
+        return {"anyOf": [place, handler.resolve_ref_schema(handler(core_schema))]}
 
     @model_serializer(mode="wrap")
     def _short(self, handler: SerializerFunctionWrapHandler) -> Any:

@@ -26,7 +26,7 @@ def _mismatch(scene: Scene, kind: str, links: list) -> float:
     """How far a circle of relative keys is from closing, as the bodies are turned at the start."""
     import numpy as np
 
-    from impel.motion.rotations import matrix_from_quaternion
+    from impel.motion.orientations import matrix_from_quaternion
 
     if kind == "move":
         turned = [matrix_from_quaternion(scene.bodies[frame].orientation) @ key.at for key, frame in links]

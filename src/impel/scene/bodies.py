@@ -19,6 +19,7 @@ from impel.scene.values import (
 )
 
 MOST_BLOB_PARTS = 100
+MOST_FOLLOW_KEYS = 100_000
 
 
 class Rod(Model):
@@ -152,18 +153,24 @@ class Coating(Model):
     """The elastic layer that a body touches others with."""
 
     example: ClassVar[str] = "{stiffness: 2.0e5, thickness: 0.05, damping: 0.5, friction: 0.6}"
-    stiffness: Positive = Field(
-        default=1e7, description="How hard it is to press in, in newtons per cubic metre: 1e5 is foam, 1e7 is wood."
+    stiffness: Positive | None = Field(
+        default=None,
+        description="How hard it is to press in, in newtons per cubic metre: 1e5 is foam, 1e7 is wood; "
+        "left out, its own weight barely presses it in.",
     )
     thickness: Size | None = Field(
         default=None,
         description="How deep it can be pressed before it gets much harder, in metres; "
-        "left out, a fifth of the way to the body's middle and at most 0.02.",
+        "left out, a quarter of the way to its middle.",
     )
-    damping: NotNegative = Field(
-        default=0.5, description="How much a bounce loses, in s/m: 0 bounces for ever, 0.5 keeps half, 1 keeps a third."
+    damping: NotNegative | None = Field(
+        default=None,
+        description="How much a bounce loses, in s/m: 0 loses nothing, 0.5 halves the speed of a 0.3 m fall; "
+        "left out, 0.5.",
     )
-    friction: NotNegative = Field(default=0.6, description="How well it grips: 0 is ice, 0.6 wood, 1 rubber.")
+    friction: NotNegative | None = Field(
+        default=None, description="How well it grips: 0 is ice, 0.6 wood on wood, 1 rubber; left out, 0.6."
+    )
 
 
 class FollowKey(Model):
@@ -195,6 +202,8 @@ class Body(Placed):
     fixed: Flag = Field(default=False, description="true nails it to the world: it never moves, whatever hits it.")
     follows: list[FollowKey] | None = Field(
         default=None,
+        min_length=1,
+        max_length=MOST_FOLLOW_KEYS,
         description="Makes it move exactly as told by keys with times, pushing others and never giving way.",
     )
     collides: Flag = Field(default=True, description="false lets everything pass through it.")

@@ -103,6 +103,9 @@ def _joint(joint: Joint, where: str, scene: Scene) -> Iterator[str]:
         yield f"{where}.{joint.kind}: one of the two must be free to move, but {say(first)} and {say(second)} are not"
     if joint.kind == "on_surface" and second == WORLD and joint.surface is None:
         yield f"{where}.surface: is missing: the world itself has no surface"
+    placed = joint.surface or scene.bodies.get(second)
+    if joint.kind == "on_surface" and placed is not None and placed.shape.blob is not None:
+        yield f"{where}.surface: a point cannot slide over a blob; give a simpler surface, such as a sphere"
     if joint.surface is not None:
         yield from _one_orientation(joint.surface, f"{where}.surface")
     if joint.limits is not None:
@@ -205,12 +208,13 @@ def too_weak(wish: Move, numbers: Drive, name: str, where: str, scene: Scene) ->
             f"{where}.base_distance: must be above {depth:.3g}, how far gravity makes it sag without adaptation, "
             f"got {numbers.base:.3g}; or give an adaptation such as 5"
         )
-    heavy = weight(scene.bodies[name], scene.world) if name in scene.bodies else None
-    if heavy and numbers.strength is not None and numbers.strength < 2 * heavy:
-        yield (
-            f"{where}.strength: must be at least {2 * heavy:.3g}, twice the body's weight, got {numbers.strength:g}; "
-            f'or leave it to "auto"'
-        )
+    if numbers.strength is not None and name in scene.bodies:
+        needed = 2 * weight(scene.bodies[name], scene.world)
+        if numbers.strength < needed:
+            yield (
+                f"{where}.strength: must be at least {needed:.3g}, twice the body's weight, got {numbers.strength:g}; "
+                f'or leave it to "auto"'
+            )
 
 
 _NOT_YET = "this version can read {} but not simulate them yet"

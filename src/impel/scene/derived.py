@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from impel.scene.actors import ALPHA, Move, Turn
-from impel.scene.bodies import Body, Coating, Shape
+from impel.scene.bodies import Body
 from impel.scene.scene import World
 from impel.scene.values import orientation
 
@@ -13,8 +13,6 @@ from impel.scene.values import orientation
 BASE_SHARE = 0.25
 HOLDING_DISTANCE = 0.1  # metres: the base distance of an actor whose keys are all one point
 HOLDING_ANGLE = math.radians(10)
-THICKNESS_SHARE = 0.2  # of the way to the body's middle
-THICKEST = 0.02  # metres
 
 
 WATER = 1000.0  # kg/m³, for bodies with neither mass nor density
@@ -95,34 +93,14 @@ def sag(numbers: Drive, world: World) -> float:
     return math.hypot(*world.gravity) * numbers.relaxation**2 / (2 * numbers.alpha)
 
 
-def weight(body: Body, world: World) -> float | None:
-    """The body's weight in newtons; None where it needs an integral over its form."""
-    if body.mass is not None:
-        return body.mass * math.hypot(*world.gravity)
-    volume = _volume(body.shape)
-    density = WATER if body.density is None else body.density
-    return None if volume is None else density * volume * math.hypot(*world.gravity)
+def weight(body: Body, world: World) -> float:
+    """The body's weight in newtons."""
+    mass = body.mass
+    if mass is None:
+        from impel.geometry.shapes import solid
 
-
-def _volume(shape: Shape) -> float | None:
-    if shape.sphere is not None:
-        return 4 / 3 * math.pi * shape.sphere**3
-    if shape.box is not None:
-        return math.prod(shape.box)
-    if shape.cylinder is not None:
-        return math.pi * shape.cylinder.radius**2 * shape.cylinder.length
-    if shape.capsule is not None:
-        r, length = shape.capsule.radius, shape.capsule.length
-        return math.pi * r**2 * (length + 4 / 3 * r)
-    return None
-
-
-def coating(body: Body) -> Coating:
-    """The body's coating with its thickness filled in."""
-    if body.coating.thickness is not None:
-        return body.coating
-    thickness = min(THICKEST, THICKNESS_SHARE * body.shape.half_size)
-    return body.coating.model_copy(update={"thickness": thickness})
+        mass = solid(body.shape.to_document()).volume * (WATER if body.density is None else body.density)
+    return mass * math.hypot(*world.gravity)
 
 
 class Followed(NamedTuple):

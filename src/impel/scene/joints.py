@@ -78,7 +78,7 @@ class Joint(Model):
     )
     at: Point | None = Field(
         default=None,
-        description="Where the joint holds the first body, in the world at the start; for a weld, the second's middle.",
+        description="Where the joint holds the first body, in the world at the start; a weld may leave it out.",
     )
     at_b: Point | None = Field(
         default=None,

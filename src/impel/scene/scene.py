@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, ValidationError
 
-from impel.complaints import plain_lines
+from impel.complaints import name_like, plain_lines
 from impel.files import Problem, write_document
 from impel.scene.actors import Actor, Appointment
 from impel.scene.bodies import SHAPES, Body
@@ -13,8 +13,6 @@ from impel.scene.joints import Joint
 from impel.scene.values import Model, Name, NotNegative, Point, Positive, Step
 
 SUBJECT = "scene"  # what error lines begin with as long as there is no file
-# Told apart by colour-blind eyes as well (after Okabe and Ito), softened for a light background.
-PALETTE = ("#e4572e", "#2e86ab", "#f2b134", "#4c9f70", "#7b5ea7", "#d96c9f", "#3fb8af", "#8a6f4e", "#5b6c8f", "#b5c334")
 
 
 class World(Model):
@@ -71,7 +69,9 @@ class Scene(Model):
         fields = _plain(fields)
         world = {name: fields.pop(name) for name in World.model_fields if name in fields and name != "joints"}
         if world:
-            fields["world"] = {**fields.get("world", {}), **world}
+            written = fields.get("world", {})
+            given = written.model_dump() if isinstance(written, World) else written
+            fields["world"] = {**given, **world} if isinstance(given, dict) else given
         try:
             super().__init__(**fields)
         except ValidationError as error:
@@ -96,12 +96,8 @@ class Scene(Model):
     def __getitem__(self, name: str) -> "Handle":
         """The body of that name, to give it wishes: `scene["ball"].move(...)`."""
         if name not in self.bodies:
-            raise Problem(f"scene: bodies.{name}: there is no such body")
+            raise Problem(f"{SUBJECT}: bodies.{name}: {name_like(name, self.bodies, 'body')}")
         return Handle(self, name)
-
-    def colors(self) -> list[str]:
-        """The color of every body in order: its own, or one from the palette."""
-        return [body.color or PALETTE[i % len(PALETTE)] for i, body in enumerate(self.bodies.values())]
 
     def to_document(self) -> dict[str, Any]:
         """Plain data as in a scene file, with only what differs from the defaults; reading it gives an equal scene."""
@@ -116,7 +112,7 @@ class Scene(Model):
     def _add(self, group: str, name: str, fields: dict[str, Any]) -> Any:
         members = getattr(self, group)
         if name in members:
-            raise Problem(f"scene: {group}.{name}: is there already")
+            raise Problem(f"{SUBJECT}: {group}.{name}: is there already")
         return self._put(group, name, fields)
 
     def _put(self, group: str, name: str, fields: dict[str, Any]) -> Any:

@@ -106,7 +106,7 @@ def orientation(
         w, x, y, z = quaternion
         return w / size, x / size, y / size, z / size
     if euler is not None:
-        from impel.motion.rotations import quaternion_from_euler
+        from impel.motion.orientations import quaternion_from_euler
 
         w, x, y, z = quaternion_from_euler(euler).tolist()
         return w, x, y, z

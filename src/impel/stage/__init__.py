@@ -1,0 +1,6 @@
+"""Compiles a scene into flat arrays, plays it and records the take."""
+
+from impel.stage.performance import Moment, Performance
+from impel.stage.simulate import simulate
+
+__all__ = ["Moment", "Performance", "simulate"]

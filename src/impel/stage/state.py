@@ -12,6 +12,7 @@ from impel.physics.follow import Followers
 from impel.physics.joints import Joints
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 class Stage(NamedTuple):
@@ -22,8 +23,40 @@ class Stage(NamedTuple):
     joints: Joints | None
     contacts: Contacts | None
     actuators: Actuators | None
+    hand: "Hand | None"
     gravity: tuple[float, float, float]
     drag: float
+
+
+class Hand(NamedTuple):
+    """Forces and torques by the user's own controller, held until it gives others."""
+
+    push: Floats  # (N, 3)
+    twist: Floats  # (N, 3)
+
+
+class Clock(NamedTuple):
+    """Where in the frame the simulation is, and how it got there. One number each, kept in arrays to be changed."""
+
+    frame_start: Floats  # s
+    dt_last: Floats  # s; 0 before the first step
+    tick: Integers  # of the frame, see step.play
+    level: Integers  # how often the coarsest step is halved now
+    good: Integers  # steps since the last change of level
+    rejected: Integers  # tries of the present step that were taken back
+    reason: Integers  # the last verdict against one of them
+
+
+class Pace(NamedTuple):
+    """How a frame is divided."""
+
+    frame_seconds: float
+    steps: int  # coarsest steps in a frame
+    deepest: int  # how often they may be halved; 0 for a fixed step
+
+
+def make_clock() -> Clock:
+    return Clock(np.zeros(1), np.zeros(1), *(np.zeros(1, np.int64) for _ in range(5)))
 
 
 class Memory(NamedTuple):

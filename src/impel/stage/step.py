@@ -6,8 +6,8 @@ from impel.control.actuators import steer
 from impel.kernel import kernel
 from impel.physics.bodies import drift, kick
 from impel.physics.contact import contact_forces, find_pairs
-from impel.physics.follow import follow
-from impel.physics.joints import hold_positions, hold_velocities
+from impel.physics.follow import place_followers
+from impel.physics.rattle import hold_positions, hold_velocities
 from impel.stage.events import notice
 
 GOOD, BROKEN = 0, 5  # verdicts on a step; 1 to 4 come from contact and joints
@@ -19,18 +19,18 @@ GROW_AFTER = 8  # good steps before the step may double
 
 
 @kernel
-def step(stage, time, dt, dt_last):
+def step(time, dt, dt_last, bodies, followers, joints, contacts, actuators, hand, gravity, drag):
     """One attempt to go from `time` to `time + dt`, box by box as in the figure. Returns the verdict."""
-    bodies, joints, contacts = stage.bodies, stage.joints, stage.contacts
-
     # 1. Control module: new targets, actuator forces, corrections by the observed motion (boxes 1.1 to 1.3)
-    if stage.actuators is not None:
-        steer(bodies, stage.actuators, stage.gravity, dt_last)
+    if actuators is not None:
+        steer(bodies, actuators, gravity, dt_last)
+    if hand is not None:
+        lend_a_hand(bodies, hand)
 
     # 2.1 Positions at t + dt from positions and forces at t
-    if stage.followers is not None:
-        follow(bodies, stage.followers, time, dt)
-    kick(bodies, stage.gravity, stage.drag, 0.5 * dt)
+    if followers is not None:
+        place_followers(bodies, followers, time, dt)
+    kick(bodies, gravity, drag, 0.5 * dt)
 
     # 2.2 Maintain the joints
     verdict = GOOD
@@ -42,10 +42,24 @@ def step(stage, time, dt, dt_last):
     # 2.3 Detect collisions and compute the response at t + dt
     if contacts is not None:
         verdict = max(verdict, contact_forces(bodies, contacts, dt))
-    kick(bodies, stage.gravity, stage.drag, 0.5 * dt)
+    kick(bodies, gravity, drag, 0.5 * dt)
     if joints is not None:
         hold_velocities(bodies, joints)
     return verdict if all_finite(bodies) else BROKEN
+
+
+@kernel
+def lend_a_hand(bodies, hand):
+    """Add what the user's own controller gives."""
+    for i in range(len(bodies.mass)):
+        for k in range(3):
+            bodies.push[i, k] += hand.push[i, k]
+            bodies.twist[i, k] += hand.twist[i, k]
+
+
+@kernel
+def all_pairs_listed(bodies, contacts, dt):
+    return contacts is None or find_pairs(bodies, contacts, dt) == 0
 
 
 @kernel
@@ -71,11 +85,14 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         time = clock.frame_start[0] + pace.frame_seconds * clock.tick[0] / frame_ticks
         if events.count[0] + events.most_per_step > len(events.time):
             return NEEDS_EVENTS
-        if now.contacts is not None and find_pairs(now.bodies, now.contacts, dt) != 0:
+        if not all_pairs_listed(now.bodies, now.contacts, dt):
             return NEEDS_PAIRS
 
         saved[:] = values
-        verdict = step(now, time, dt, clock.dt_last[0])
+        verdict = step(
+            time, dt, clock.dt_last[0], now.bodies, now.followers, now.joints, now.contacts, now.actuators, now.hand,
+            now.gravity, now.drag,
+        )  # fmt: skip
 
         if verdict != GOOD and ticks > 1:
             values[:] = saved

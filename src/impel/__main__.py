@@ -1,0 +1,5 @@
+"""`python -m impel` is the same as `impel`."""
+
+from impel.cli import main
+
+main()

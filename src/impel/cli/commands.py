@@ -1,0 +1,185 @@
+"""The commands of `impel` itself; `toy` and `gait` have files of their own."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+# Groups of commands in modules of their own, loaded only when one of theirs is called.
+GROUPS = {
+    "toy": "Wind-up toys: find controllers for jumping, walking figures, run and study them.",
+    "gait": "Walkers: evolve gaits under an energy budget, and let them walk.",
+}
+
+
+class Commands(TyperGroup):
+    """Puts the real group in the place of its stand-in when one of its commands is called."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, command, rest = super().resolve_command(ctx, args)
+        if name in GROUPS:
+            group = typer.main.get_group(getattr(import_module(f"impel.cli.{name}"), name))
+            group.name = name
+            return name, group, rest
+        return name, command, rest
+
+
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="""You write what should happen; physics decides how it happens.
+
+    Examples:
+
+        impel check scene.yaml
+
+        impel simulate scene.yaml -o take.mp4 -o take.glb
+
+        impel gallery -o out""",
+)
+
+SceneFile = Annotated[Path, typer.Argument(metavar="SCENE", help="A scene file, YAML or JSON.", show_default=False)]
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from impel import __version__
+
+        print(f"impel {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def simulate(
+    scene: SceneFile,
+    output: Annotated[
+        list[Path],
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="What to write, by extension: .npz .csv .glb .mp4 .gif .png (a strip of moments). May be repeated.",
+            show_default=False,
+        ),
+    ],
+    overlays: Annotated[
+        bool, typer.Option("--overlays", help="Draw paths and targets into pictures and videos.")
+    ] = False,
+) -> None:
+    """Simulate a scene and write the motion.
+
+    Example:  impel simulate scene.yaml -o take.mp4 -o take.glb -o take.npz
+    """
+    from impel.cli.simulating import simulate_file
+
+    simulate_file(scene, output, overlays=overlays)
+
+
+@app.command()
+def check(scene: SceneFile) -> None:
+    """Say what is wrong with a scene, one line each, without simulating it.
+
+    Example:  impel check scene.yaml
+    """
+    from impel.scene import load_scene, unsupported, warnings
+
+    loaded = load_scene(scene)
+    doubts = warnings(loaded) + unsupported(loaded)
+    for line in doubts:
+        print(f"{scene}: warning: {line}")
+    many = [("bodies", len(loaded.bodies)), ("joints", len(loaded.joints)), ("actors", len(loaded.actors))]
+    counts = [f"{count} {_one(word) if count == 1 else word}" for word, count in many if count]
+    world = loaded.world
+    verdict = "can be read, but see the warnings above" if doubts else "is fine"
+    print(f"{scene}: {verdict}: {', '.join(counts)}, {world.seconds:g} s at {world.fps:g} frames a second")
+
+
+def _one(word: str) -> str:
+    return {"bodies": "body"}.get(word, word.removesuffix("s"))
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of scene files, with a sentence on every field.
+
+    Example:  impel schema > scene.schema.json
+    """
+    import json
+
+    from impel.scene import scene_schema
+
+    print(json.dumps(scene_schema(), indent=2, ensure_ascii=False))
+
+
+@app.command()
+def warmup() -> None:
+    """Compile everything for this machine now, so that the first simulation starts at once.
+
+    Example:  impel warmup
+    """
+    from impel.stage import warmup as compile_all
+
+    compile_all()
+    print("Ready: simulations now start at once.")
+
+
+@app.command()
+def gallery(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", help="Which entries to run; all if none is named.", show_default=False),
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="DIR", help="The directory for the page and its pictures.")
+    ] = Path("out/gallery"),
+) -> None:
+    """Show or refute what the papers claim: scenes, pictures and computed verdicts on one page.
+
+    Example:  impel gallery -o out/gallery
+    """
+    from impel.cli.simulating import progress
+    from impel.gallery import run
+
+    with progress("Gallery") as report:
+        verdicts = run(names or [], output, progress=lambda name, done, total: report(done, total))
+    for verdict in verdicts:
+        print(f"{verdict.claim}: {verdict.verdict}: {verdict.measured}")
+    print(f"wrote {output / 'index.html'}")
+
+
+@app.command()
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="The directory to write to.")] = Path(
+        "out"
+    ),
+) -> None:
+    """Simulate a show-case scene and leave a model, a video and a picture strip.
+
+    Example:  impel demo -o out
+    """
+    from impel.cli.simulating import DEMO, simulate_file
+
+    simulate_file(DEMO, [output / f"{DEMO.stem}{extension}" for extension in (".glb", ".mp4", ".png")])
+
+
+def _stand_in(name: str, summary: str) -> None:
+    @app.command(name, help=summary)
+    def group() -> None:
+        """Never called: `Commands` puts the real group in its place."""
+
+
+for _name, _summary in GROUPS.items():
+    _stand_in(_name, _summary)

@@ -1,0 +1,56 @@
+"""`impel simulate`: from a scene file to output files, saying how it goes."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from impel.files import Problem, check_writable
+
+DEMO = Path(__file__).parents[1] / "gallery" / "scenes" / "blow.yaml"
+
+
+def simulate_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False) -> None:
+    """Simulate a scene and write every output; whatever can be refused is refused before the work begins."""
+    from impel.scene import load_scene, unsupported
+
+    scene = load_scene(path)
+    refused = unsupported(scene)
+    if refused:
+        raise Problem(*(f"{path}: {line}" for line in refused))
+
+    from impel.render.outputs import check_output, write_take
+
+    for output in outputs:
+        check_writable(output)
+        check_output(output)
+
+    from impel.stage import simulate
+
+    started = time.perf_counter()
+    with progress(f"Simulating {path.name}") as report:
+        take = simulate(scene, progress=report, source=str(path))
+    spent = time.perf_counter() - started
+    print(
+        f"{path.name}: {scene.world.seconds:g} s of motion in {spent:.1f} s, "
+        f"{scene.world.seconds / max(spent, 1e-9):.1f} times real time"
+    )
+    for output in outputs:
+        with progress(f"Writing {output.name}") as report:
+            write_take(take, output, overlays=overlays, progress=report)
+        print(f"wrote {output}")
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on the terminal that is told how much is done, and how much there is to do; silent when nobody watches."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,141 @@
+"""How far a point is from the surface of a shape, negative inside, and which way leads out.
+
+The distance is exact, inside and outside, for every shape but blobs, whose field is a smooth union. Points
+and gradients are in the body's frame (centre of mass, principal axes).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impel.kernel import kernel
+from impel.motion.rotations import axpy, dot, norm, scale, sub
+
+Floats = NDArray[np.float64]
+
+# In this order the first of two touching bodies is the one whose surface is sampled best: see `physics/contact.py`.
+SPHERE, CAPSULE, CYLINDER, BLOB, BOX, PLANE = range(6)
+
+
+class Shapes(NamedTuple):
+    """The shapes of N bodies."""
+
+    kind: NDArray[np.int64]  # (N,) SPHERE ... PLANE
+    size: Floats  # (N, 3) radius; radius and half length; half extents of a box
+    radius: Floats  # (N,) of a ball about the centre that holds the shape; infinite for a plane
+    inner: Floats  # (N,) how deep inside a point can be; infinite for a plane
+    core: Floats  # (N, 3) half extents of a box that, rounded by `skin`, holds the shape
+    skin: Floats  # (N,)
+    part: NDArray[np.int64]  # (N, 2) first and last + 1 of a blob's elements
+    blend: Floats  # (N,) width over which a blob's elements melt together
+    elements: Floats | None  # (M, 7) from, to, radius; None when no body is a blob
+
+
+@kernel(inline=True)
+def _direction(v, length):
+    """v / length, or any unit vector at a centre of symmetry, where all ways out are equally long."""
+    if length > 1e-300:
+        return scale(v, 1.0 / length)
+    return 0.0, 0.0, 1.0
+
+
+@kernel(inline=True)
+def _sphere_field(p, radius):
+    length = norm(p)
+    return length - radius, _direction(p, length)
+
+
+@kernel(inline=True)
+def _capsule_field(p, radius, half):
+    v = (p[0], p[1], p[2] - min(max(p[2], -half), half))
+    length = norm(v)
+    if length < 1e-300:  # on the axis: out sideways
+        return -radius, (1.0, 0.0, 0.0)
+    return length - radius, scale(v, 1.0 / length)
+
+
+@kernel(inline=True)
+def _cylinder_field(p, radius, half):
+    across = math.sqrt(p[0] * p[0] + p[1] * p[1])
+    way_x, way_y = 1.0, 0.0
+    if across > 1e-300:
+        way_x, way_y = p[0] / across, p[1] / across
+    way_z = 1.0 if p[2] >= 0.0 else -1.0
+    side = across - radius
+    cap = abs(p[2]) - half
+    if side > 0.0 and cap > 0.0:
+        length = math.sqrt(side * side + cap * cap)
+        return length, (way_x * side / length, way_y * side / length, way_z * cap / length)
+    if side > cap:
+        return side, (way_x, way_y, 0.0)
+    return cap, (0.0, 0.0, way_z)
+
+
+@kernel(inline=True)
+def _box_field(p, size):
+    sx = 1.0 if p[0] >= 0.0 else -1.0
+    sy = 1.0 if p[1] >= 0.0 else -1.0
+    sz = 1.0 if p[2] >= 0.0 else -1.0
+    dx = abs(p[0]) - size[0]
+    dy = abs(p[1]) - size[1]
+    dz = abs(p[2]) - size[2]
+    if max(dx, dy, dz) <= 0.0:
+        if dx >= dy and dx >= dz:
+            return dx, (sx, 0.0, 0.0)
+        if dy >= dz:
+            return dy, (0.0, sy, 0.0)
+        return dz, (0.0, 0.0, sz)
+    v = (sx * max(dx, 0.0), sy * max(dy, 0.0), sz * max(dz, 0.0))
+    length = norm(v)
+    return length, scale(v, 1.0 / length)
+
+
+@kernel
+def _blob_field(elements, part, blend, p):
+    """Smooth minimum -t·log(Σ exp(-distance/t)) of the distances to the elements, t = blend/4.
+
+    It does not depend on the order of the elements, and one element alone keeps its exact distance.
+    """
+    if elements is None:
+        return 0.0, (0.0, 0.0, 1.0)
+    t = max(0.25 * blend, 1e-12)
+    nearest = math.inf
+    total = 0.0
+    g = (0.0, 0.0, 0.0)
+    for e in range(part[0], part[1]):
+        start = (elements[e, 0], elements[e, 1], elements[e, 2])
+        along = sub((elements[e, 3], elements[e, 4], elements[e, 5]), start)
+        v = sub(p, start)
+        square = dot(along, along)
+        if square > 0.0:
+            v = axpy(-min(max(dot(v, along) / square, 0.0), 1.0), along, v)
+        length = norm(v)
+        distance = length - elements[e, 6]
+        if distance < nearest:
+            shrink = math.exp((distance - nearest) / t)
+            total *= shrink
+            g = scale(g, shrink)
+            nearest = distance
+        weight = math.exp((nearest - distance) / t)
+        total += weight
+        g = axpy(weight, _direction(v, length), g)
+    return nearest - t * math.log(total), scale(g, 1.0 / total)
+
+
+@kernel
+def field(shapes, s, p):
+    """Signed distance of point p from shape s, and its gradient, both in the shape's frame."""
+    kind = shapes.kind[s]
+    if kind == PLANE:
+        return p[2], (0.0, 0.0, 1.0)
+    if kind == BOX:
+        return _box_field(p, shapes.size[s])
+    if kind == SPHERE:
+        return _sphere_field(p, shapes.size[s, 0])
+    if kind == CAPSULE:
+        return _capsule_field(p, shapes.size[s, 0], shapes.size[s, 1])
+    if kind == CYLINDER:
+        return _cylinder_field(p, shapes.size[s, 0], shapes.size[s, 1])
+    return _blob_field(shapes.elements, shapes.part[s], shapes.blend[s], p)

@@ -1,0 +1,106 @@
+"""Points with area on the surfaces of shapes: what presses into the field of another body.
+
+Only boxes and blobs carry fixed points. Spheres, capsules and cylinders are sampled where they touch, so that
+they roll without a ripple.
+"""
+
+import json
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impel.geometry.blobs import surface_mesh
+from impel.geometry.fields import BLOB, BOX, Shapes
+from impel.geometry.shapes import blob_in_principal_axes
+
+Floats = NDArray[np.float64]
+
+INSET = 1e-3  # share of a box's side by which border points stand in, so that equal boxes stacked flush still meet
+BLOB_CELLS = 20  # along the longest side: about a thousand points on a compact blob
+CLUSTER = 24  # points of a blob that are culled together
+
+
+class Samples(NamedTuple):
+    """S surface points in C clusters; bodies of the same shape share theirs."""
+
+    at: Floats  # (S, 3)
+    normal: Floats  # (S, 3) outward
+    area: Floats  # (S,)
+    range: NDArray[np.int64]  # (C, 2) first and last + 1 of a cluster's points
+    centre: Floats  # (C, 3)
+    radius: Floats  # (C,)
+    clusters: NDArray[np.int64]  # (N, 2) first and last + 1 of a body's clusters
+
+
+def make_samples(shapes: list[dict[str, Any]], arrays: Shapes) -> Samples | None:
+    """Fixed points of all boxes and blobs; None when there are none."""
+    clouds: list[tuple[Floats, Floats, Floats]] = []
+    known: dict[str, tuple[int, int]] = {}
+    clusters = np.zeros((len(shapes), 2), np.int64)
+    for i, shape in enumerate(shapes):
+        if arrays.kind[i] not in (BOX, BLOB):
+            continue
+        text = json.dumps(shape)
+        if text not in known:
+            new = box_clusters(arrays.size[i]) if arrays.kind[i] == BOX else blob_clusters(shape["blob"])
+            known[text] = len(clouds), len(clouds) + len(new)
+            clouds += new
+        clusters[i] = known[text]
+    if not clouds:
+        return None
+    at, normal, area = (np.concatenate([cloud[k] for cloud in clouds]) for k in range(3))
+    ends = np.cumsum([len(cloud[2]) for cloud in clouds])
+    centre = np.array([(cloud[0].min(0) + cloud[0].max(0)) / 2 for cloud in clouds])
+    radius = np.array([np.linalg.norm(cloud[0] - c, axis=1).max() for cloud, c in zip(clouds, centre)])
+    spans = np.stack([np.concatenate([[0], ends[:-1]]), ends], -1).astype(np.int64)
+    return Samples(at, normal, area, spans, centre, radius, clusters)
+
+
+def box_clusters(half: Floats) -> list[tuple[Floats, Floats, Floats]]:
+    """A grid on each face, edges and corners included, with trapezoidal areas: a face that lies flat weighs exactly."""
+    cells = np.clip(np.round(4 * half / np.prod(half) ** (1 / 3)), 2, 8).astype(int)
+    faces = []
+    for axis in range(3):
+        u, v = (axis + 1) % 3, (axis + 2) % 3
+        pu, wu = _trapezoid(half[u], cells[u])
+        pv, wv = _trapezoid(half[v], cells[v])
+        for side in (-1.0, 1.0):
+            at = np.zeros((len(pu) * len(pv), 3))
+            at[:, axis] = side * half[axis]
+            at[:, u] = np.repeat(pu, len(pv))
+            at[:, v] = np.tile(pv, len(pu))
+            normal = np.zeros_like(at)
+            normal[:, axis] = side
+            faces.append((at, normal, np.outer(wu, wv).ravel()))
+    return faces
+
+
+def _trapezoid(half: float, cells: int) -> tuple[Floats, Floats]:
+    at = np.linspace(-half, half, cells + 1)
+    at[0] += 2 * INSET * half
+    at[-1] -= 2 * INSET * half
+    weight = np.full(cells + 1, 2 * half / cells)
+    weight[[0, -1]] /= 2
+    return at, weight
+
+
+def blob_clusters(blob: dict[str, Any]) -> list[tuple[Floats, Floats, Floats]]:
+    """The vertices of a blob's mesh with their shares of its area, neighbours together."""
+    points, normals, triangles = surface_mesh(blob_in_principal_axes(blob), float(blob.get("blend", 0.0)), BLOB_CELLS)
+    a, b, c = (points[triangles[:, k]] for k in range(3))
+    third = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6
+    area = np.zeros(len(points))
+    for k in range(3):
+        np.add.at(area, triangles[:, k], third)
+    return [(points[g], normals[g], area[g]) for g in _halve(np.arange(len(points)), points)]
+
+
+def _halve(group: NDArray[np.int64], points: Floats) -> list[NDArray[np.int64]]:
+    """Split points along their longest side until the groups are small."""
+    if len(group) <= CLUSTER:
+        return [group]
+    axis = int(np.ptp(points[group], axis=0).argmax())
+    order = group[np.argsort(points[group, axis], kind="stable")]
+    middle = len(order) // 2
+    return _halve(order[:middle], points) + _halve(order[middle:], points)

@@ -1,0 +1,162 @@
+"""Shapes as a scene writes them, `{"sphere": 0.2}`: volume, inertia, extent, and flat arrays for the kernels."""
+
+import json
+import math
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impel.files import Problem
+from impel.geometry.blobs import blob_elements, blob_moments
+from impel.geometry.fields import BLOB, BOX, CAPSULE, CYLINDER, PLANE, SPHERE, Shapes
+from impel.motion.rotations import matrix_from_quaternion
+
+Floats = NDArray[np.float64]
+
+KINDS = {
+    "sphere": SPHERE,
+    "capsule": CAPSULE,
+    "cylinder": CYLINDER,
+    "blob": BLOB,
+    "box": BOX,
+    "plane": PLANE,
+}
+
+
+class Solid(NamedTuple):
+    """What a shape weighs, and where its centre of mass and principal axes lie in the shape's own frame."""
+
+    volume: float
+    inertia: Floats  # (3,) principal, for a mass of 1 kg
+    offset: Floats  # (3,) centre of mass; zero but for blobs
+    rotation: Floats  # (4,) principal axes; no rotation but for blobs
+
+
+def solid(shape: dict[str, Any]) -> Solid:
+    """Mass properties of a shape of even density."""
+    return _solid(_text(shape))
+
+
+def make_shapes(shapes: list[dict[str, Any]]) -> Shapes:
+    """The arrays behind the fields of several bodies."""
+    n = len(shapes)
+    kind = np.array([KINDS[_kind(shape)] for shape in shapes], np.int64).reshape(n)
+    size, core = np.zeros((n, 3)), np.zeros((n, 3))
+    radius, inner, skin, blend = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+    part = np.zeros((n, 2), np.int64)
+    elements: list[Floats] = []
+    for i, shape in enumerate(shapes):
+        value = shape[_kind(shape)]
+        if kind[i] == PLANE:
+            radius[i] = inner[i] = skin[i] = math.inf
+        elif kind[i] == SPHERE:
+            size[i, 0] = radius[i] = inner[i] = skin[i] = value
+        elif kind[i] == BOX:
+            size[i] = core[i] = np.asarray(value, float) / 2
+            radius[i] = np.linalg.norm(size[i])
+            inner[i] = size[i].min()
+        elif kind[i] == BLOB:
+            rows = blob_in_principal_axes(value)
+            part[i] = sum(map(len, elements)), sum(map(len, elements)) + len(rows)
+            elements.append(rows)
+            blend[i] = value.get("blend", 0.0)
+            swell = rows[:, 6:7] + 0.25 * blend[i] * math.log(len(rows))
+            core[i] = (np.maximum(np.abs(rows[:, 0:3]), np.abs(rows[:, 3:6])) + swell).max(0)
+            ends = np.concatenate([rows[:, 0:3], rows[:, 3:6]])
+            radius[i] = (np.linalg.norm(ends, axis=1) + np.tile(swell[:, 0], 2)).max()
+            inner[i] = rows[:, 6].min()
+        else:
+            r, half = value["radius"], value["length"] / 2
+            size[i] = r, half, 0.0
+            if kind[i] == CAPSULE:
+                core[i, 2], skin[i] = half, r
+                radius[i], inner[i] = half + r, r
+            else:
+                core[i] = r, r, half
+                radius[i], inner[i] = math.hypot(r, half), min(r, half)
+    rows = np.concatenate(elements) if elements else None
+    return Shapes(kind, size, radius, inner, core, skin, part, blend, rows)
+
+
+def blob_in_principal_axes(blob: dict[str, Any]) -> Floats:
+    """A blob's elements in the frame of its centre of mass and principal axes."""
+    whole = solid({"blob": blob})
+    axes = matrix_from_quaternion(whole.rotation)
+    rows = blob_elements(blob)
+    rows[:, 0:3] = (rows[:, 0:3] - whole.offset) @ axes
+    rows[:, 3:6] = (rows[:, 3:6] - whole.offset) @ axes
+    return rows
+
+
+def _kind(shape: dict[str, Any]) -> str:
+    names = [name for name in shape if shape[name] is not None]
+    if len(names) != 1 or names[0] not in KINDS:
+        raise Problem(f"shape: must be one of {', '.join(KINDS)}, got {', '.join(map(str, shape)) or 'nothing'}")
+    return names[0]
+
+
+def _text(shape: dict[str, Any]) -> str:
+    return json.dumps({_kind(shape): shape[_kind(shape)]})
+
+
+@cache
+def _solid(text: str) -> Solid:
+    shape = json.loads(text)
+    kind = _kind(shape)
+    value = shape[kind]
+    none = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+    if kind == "plane":
+        return Solid(math.inf, np.full(3, math.inf), *none)
+    if kind == "sphere":
+        return Solid(4 / 3 * math.pi * value**3, np.full(3, 0.4 * value**2), *none)
+    if kind == "box":
+        x, y, z = (float(v) ** 2 / 12 for v in value)
+        return Solid(float(np.prod(value)), np.array([y + z, x + z, x + y]), *none)
+    if kind == "blob":
+        return _blob_solid(value)
+    r, length = value["radius"], value["length"]
+    tube = math.pi * r * r * length
+    across = r * r / 4 + length * length / 12
+    if kind == "cylinder":
+        return Solid(tube, np.array([across, across, r * r / 2]), *none)
+    balls = 4 / 3 * math.pi * r**3
+    # Half balls at the ends: 2/5 r² about their own diameters, moved by length/2 with the 3/8 r of their centres.
+    ends = 0.4 * r * r + length * length / 4 + 3 / 8 * length * r
+    whole = tube + balls
+    sideways = (tube * across + balls * ends) / whole
+    return Solid(whole, np.array([sideways, sideways, (tube / 2 + balls * 0.4) * r * r / whole]), *none)
+
+
+def _blob_solid(blob: dict[str, Any]) -> Solid:
+    volume, centre, tensor = blob_moments(blob_elements(blob), float(blob.get("blend", 0.0)))
+    if not volume > 0.0:
+        raise Problem("shape.blob: encloses no volume; give it at least one point or segment with a radius")
+    inertia, axes = np.linalg.eigh(tensor)
+    if np.ptp(inertia) < 1e-3 * inertia.max():  # round: no axis is better than another
+        axes = np.eye(3)
+        inertia = np.diag(tensor).copy()
+    if np.linalg.det(axes) < 0.0:
+        axes[:, 0] = -axes[:, 0]
+    return Solid(volume, inertia / volume, centre, _quaternion(axes))
+
+
+def _quaternion(m: Floats) -> Floats:
+    """The rotation whose matrix has these columns."""
+    square = np.array([
+        1 + m[0, 0] + m[1, 1] + m[2, 2],
+        1 + m[0, 0] - m[1, 1] - m[2, 2],
+        1 - m[0, 0] + m[1, 1] - m[2, 2],
+        1 - m[0, 0] - m[1, 1] + m[2, 2],
+    ]) / 4
+    products = np.array([
+        [0.0, m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]],
+        [m[2, 1] - m[1, 2], 0.0, m[1, 0] + m[0, 1], m[0, 2] + m[2, 0]],
+        [m[0, 2] - m[2, 0], m[1, 0] + m[0, 1], 0.0, m[2, 1] + m[1, 2]],
+        [m[1, 0] - m[0, 1], m[0, 2] + m[2, 0], m[2, 1] + m[1, 2], 0.0],
+    ]) / 4
+    largest = int(square.argmax())
+    products[largest, largest] = square[largest]
+    q = products[largest] / math.sqrt(square[largest])
+    return np.asarray(q / np.linalg.norm(q) * (1.0 if q[0] >= 0 else -1.0))

@@ -1,0 +1,260 @@
+"""From a scene to flat arrays: what was written becomes what the compiled core works on."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impel.control.felt import Tree, what_is_felt
+from impel.control.specs import ActuatorSpec, auto_strength, largest_stable_step, make_actuators
+from impel.files import Problem
+from impel.geometry.shapes import Solid, solid
+from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
+from impel.physics.assembly import assemble
+from impel.physics.bodies import Bodies, make_bodies
+from impel.physics.contact import Coating, default_coating, make_contacts
+from impel.physics.follow import Followers
+from impel.physics.joints import Joints, JointSpec, carried_order, make_joints
+from impel.scene.bodies import Body
+from impel.scene.derived import WATER, drive, followed
+from impel.scene.joints import Joint
+from impel.scene.scene import Scene
+from impel.scene.values import WORLD
+from impel.stage.state import Hand, Pace, Stage
+
+Floats = NDArray[np.float64]
+
+JOINT_STEP = 1 / 240  # s: the coarsest step with joints ...
+CONTACT_STEP = 1 / 480  # s: ... and with contact; both measured, see benchmarks
+HALVINGS = 8  # of the coarsest step: contact at 20 m/s needs six
+CLOSED = 1e-6  # m or rad: joints that start farther apart than this are refused
+
+
+class Compiled(NamedTuple):
+    """A stage and the names of what is on it."""
+
+    stage: Stage
+    pace: Pace
+    frames: int
+    bodies: list[str]  # in the order of the arrays; the world itself, if joints need it, comes last
+    joints: list[str]
+    actuators: list[str]  # "ball.move", "ball.turn"
+    solids: list[Solid]
+
+
+def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False) -> Compiled:
+    """Lay out a scene that was checked before; raises `Problem` if its joints cannot be brought together."""
+    names = list(scene.bodies)
+    solids = [solid(body.shape.to_document()) for body in scene.bodies.values()]
+    index = {name: i for i, name in enumerate(names)} | {WORLD: len(names)}
+    needs_world = any(WORLD in joint.bodies for joint in scene.joints.values())
+
+    bodies = _bodies(scene, solids, needs_world)
+    specs = [_joint(scene, name, joint, index) for name, joint in scene.joints.items()]
+    joints = make_joints(specs, bodies) if specs else None
+    if joints is not None:
+        gap = assemble(bodies, joints)
+        if not gap < CLOSED:
+            raise Problem(f"{source}: joints: cannot be brought together: a gap of {gap:.3g} m (or rad) remains")
+    wishes = [
+        (f"{name}.{kind}", index[name], wish)
+        for name, actor in scene.actors.items()
+        for kind, wish in (("move", actor.move), ("turn", actor.turn))
+        if wish is not None
+    ]
+    tree = _tree(bodies, joints, [body for label, body, _ in wishes if label.endswith(".move")])
+    actuator_specs = _strong_enough(
+        [_actuator(body, wish, solids[body]) for _, body, wish in wishes], bodies, tree, scene.world.gravity
+    )
+    stage = Stage(
+        bodies=bodies,
+        followers=_followers(scene, solids, index),
+        joints=joints,
+        contacts=_contacts(scene, bodies, specs),
+        actuators=make_actuators(actuator_specs, bodies, tree) if actuator_specs else None,
+        hand=Hand(np.zeros_like(bodies.push), np.zeros_like(bodies.twist)) if by_hand else None,
+        gravity=scene.world.gravity,
+        drag=scene.world.drag,
+    )
+    return Compiled(
+        stage=stage,
+        pace=_pace(scene, stage, largest_stable_step(actuator_specs)),
+        frames=round(scene.world.seconds * scene.world.fps) + 1,
+        bodies=[*names, WORLD] if needs_world else names,
+        joints=list(scene.joints),
+        actuators=[label for label, _, _ in wishes],
+        solids=solids,
+    )
+
+
+def _bodies(scene: Scene, solids: list[Solid], needs_world: bool) -> Bodies:
+    rows = []
+    for body, whole in zip(scene.bodies.values(), solids, strict=True):
+        position, orientation = centre_of(whole, body.at, body.orientation)
+        spin = np.radians(body.spin)
+        velocity = np.array(body.velocity) + np.cross(spin, position - body.at)
+        mass = _mass(body, whole)
+        inertia = mass * whole.inertia if math.isfinite(mass) else np.ones(3)
+        rows.append((position, orientation, velocity, spin, mass, inertia))
+    if needs_world:
+        rows.append((np.zeros(3), np.array([1.0, 0, 0, 0]), np.zeros(3), np.zeros(3), math.inf, np.ones(3)))
+    return make_bodies(*(np.array(column, float) for column in zip(*rows, strict=True)))
+
+
+def _mass(body: Body, whole: Solid) -> float:
+    if body.fixed or body.follows is not None:
+        return math.inf
+    if body.mass is not None:
+        return body.mass
+    return whole.volume * (WATER if body.density is None else body.density)
+
+
+def centre_of(whole: Solid, at: Any, orientation: Any) -> tuple[Floats, Floats]:
+    """Where the centre of mass and the principal axes are when a shape's origin is placed."""
+    position = np.asarray(at, float) + matrix_from_quaternion(orientation) @ whole.offset
+    return position, multiply_quaternions(orientation, whole.rotation)
+
+
+def _followers(scene: Scene, solids: list[Solid], index: dict[str, int]) -> Followers | None:
+    told = [(index[name], followed(body)) for name, body in scene.bodies.items() if body.follows is not None]
+    if not told:
+        return None
+    places = [
+        centre_of(solids[i], at, orientation)
+        for i, keys in told
+        for at, orientation in zip(keys.positions, keys.orientations, strict=True)
+    ]
+    return Followers(
+        body=np.array([i for i, _ in told], np.int64),
+        first=np.cumsum([0, *(len(keys.times) for _, keys in told)], dtype=np.int64),
+        time=np.array([time for _, keys in told for time in keys.times], float),
+        position=np.array([position for position, _ in places]),
+        orientation=np.array([orientation for _, orientation in places]),
+    )
+
+
+def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> JointSpec:
+    a, b = joint.bodies
+    at = joint.at
+    fields: dict[str, Any] = {"at_b": joint.at_b}
+    if joint.kind == "weld" and at is None:
+        at = scene.bodies[b if b != WORLD else a].at
+    elif joint.kind == "hinge":
+        fields["axis"] = joint.axis
+        fields["limits"] = None if joint.limits is None else tuple(map(math.radians, joint.limits))
+    elif joint.kind == "on_segment":
+        fields["points"] = joint.segment
+    elif joint.kind == "on_curve":
+        fields |= {"points": joint.curve, "closed": joint.loop}
+    elif joint.kind == "on_surface":
+        placed = joint.surface or scene.bodies[b]
+        kind, size = placed.shape.kind, getattr(placed.shape, placed.shape.kind)
+        if kind == "blob":
+            raise Problem(f"scene: joints.{name}: a point cannot slide over a blob; use a simpler shape as its surface")
+        sizes = {"plane": (), "sphere": (size,), "box": size}.get(kind)
+        fields |= {
+            "at_b": placed.at,
+            "orientation": placed.orientation,
+            "surface": kind,
+            "size": (size.radius, size.length) if sizes is None else sizes,
+        }
+    elif joint.kind == "in_sphere":
+        fields |= {"at_b": joint.center, "radius": joint.radius}
+    return JointSpec(joint.kind, index[a], index[b], at, name=f"joints.{name}", **fields)  # type: ignore[arg-type]
+
+
+def _tree(bodies: Bodies, joints: Joints | None, movers: list[int]) -> Tree | None:
+    """Who carries whom: seen from what cannot move, else from a body that is moved by keys, else from the heaviest."""
+    if joints is None:
+        return None
+    n = len(bodies.mass)
+    free = np.isfinite(bodies.mass)
+    by_mass = np.argsort(-np.where(free, bodies.mass, 0.0), kind="stable")
+    roots = [int(i) for i in np.flatnonzero(~free)]
+    parent, order = carried_order(joints.a, joints.b, roots, n)
+    for i in [*movers, *map(int, by_mass)]:
+        if i not in order:
+            roots.append(i)
+            parent, order = carried_order(joints.a, joints.b, roots, n)
+    pivot = np.zeros((n, 3))
+    welded = np.zeros(n, bool)
+    weld = {int(j) for j in np.flatnonzero(joints.kind == 2)}
+    for j, (a, b) in enumerate(zip(joints.a, joints.b, strict=True)):
+        for child, above, anchor in ((b, a, joints.at_b[j]), (a, b, joints.at_a[j])):
+            if parent[child] == above:
+                pivot[child] = anchor
+                welded[child] = j in weld
+    return Tree(np.array(parent, np.int64), pivot, welded)
+
+
+def _actuator(body: int, wish: Any, whole: Solid) -> ActuatorSpec:
+    numbers = drive(wish)
+    turns = hasattr(wish, "base_angle")
+    if turns:
+        keys = np.array([multiply_quaternions(key.orientation, whole.rotation) for key in wish.keys])
+    else:
+        keys = np.array([key.at for key in wish.keys], float)
+    return ActuatorSpec(
+        body=body,
+        kind="turn" if turns else "move",
+        keys=keys,
+        base=numbers.base,
+        loop=wish.loop,
+        alpha=numbers.alpha,
+        relaxation=numbers.relaxation,
+        elasticity=numbers.elasticity,
+        adaptation=numbers.adaptation,
+        strength=math.nan if numbers.strength is None else numbers.strength,
+    )
+
+
+def _strong_enough(
+    specs: list[ActuatorSpec], bodies: Bodies, tree: Tree | None, gravity: tuple[float, float, float]
+) -> list[ActuatorSpec]:
+    """Give actuators without a strength one that suits what they carry."""
+    from dataclasses import replace
+
+    felt = what_is_felt(bodies, tree)
+    g = math.hypot(*gravity)
+
+    def strength(spec: ActuatorSpec) -> float:
+        if spec.kind == "move":
+            return auto_strength(felt.mass[spec.body] * g, felt.mass[spec.body], spec.stiffness, spec.base)
+        inertia = float(np.linalg.eigvalsh(felt.inertia[spec.body])[-1])
+        return auto_strength(float(np.linalg.norm(felt.lever[spec.body])) * g, inertia, spec.stiffness, spec.base)
+
+    return [replace(spec, strength=strength(spec)) if math.isnan(spec.strength) else spec for spec in specs]
+
+
+def _contacts(scene: Scene, bodies: Bodies, joints: list[JointSpec]) -> Any:
+    shapes = [body.shape.to_document() for body in scene.bodies.values()]
+    collides = [body.collides for body in scene.bodies.values()]
+    coatings = [_coating(body, float(mass)) for body, mass in zip(scene.bodies.values(), bodies.mass)]
+    if len(bodies.mass) > len(shapes):  # the world itself
+        shapes.append({"sphere": 1.0})
+        collides.append(False)
+        coatings.append(None)
+    able = np.array(collides)
+    if able.sum() < 2 or not np.any(able & np.isfinite(bodies.mass)):
+        return None
+    return make_contacts(bodies, shapes, coatings, collides=collides, tied=[(j.a, j.b) for j in joints])
+
+
+def _coating(body: Body, mass: float) -> Coating | None:
+    """What the animator wrote about a coating, completed by the default one."""
+    given = {name: getattr(body.coating, name) for name in body.coating.model_fields_set}
+    return default_coating(body.shape.to_document(), mass)._replace(**given)
+
+
+def _pace(scene: Scene, stage: Stage, actuator_step: float) -> Pace:
+    frame = 1 / scene.world.fps
+    if not isinstance(scene.world.step, str):
+        return Pace(frame, math.ceil(frame / scene.world.step - 1e-9), 0)
+    coarsest = min(
+        frame,
+        actuator_step,
+        JOINT_STEP if stage.joints is not None else math.inf,
+        CONTACT_STEP if stage.contacts is not None else math.inf,
+    )
+    return Pace(frame, math.ceil(frame / coarsest - 1e-9), HALVINGS)

@@ -1,0 +1,138 @@
+"""What happened in an accepted step, found by comparing the state before it with the state after it."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impel.kernel import kernel
+from impel.stage.state import Stage
+from impel.takes import EVENT_KINDS
+
+KEY, BEGIN, END, LIMIT, SATURATED, REJECTED, SMALLEST = (
+    EVENT_KINDS.index(kind)
+    for kind in (
+        "key reached",
+        "contact begins",
+        "contact ends",
+        "joint limit",
+        "strength saturated",
+        "step rejected",
+        "smallest step",
+    )
+)
+
+REASONS = ("", "contact too stiff", "contact too deep", "joints too far off", "moved too far", "not a number")
+
+
+class Events(NamedTuple):
+    """Rows that `notice` fills; Python empties them."""
+
+    time: NDArray[np.float64]
+    kind: NDArray[np.int64]
+    subject: NDArray[np.int64]  # a body, joint or actuator, by the kind
+    other: NDArray[np.int64]  # the other body, the key, the reason
+    value: NDArray[np.float64]
+    count: NDArray[np.int64]  # (1,)
+    most_per_step: int
+
+
+def make_events(stage: Stage) -> Events:
+    most = 2
+    if stage.contacts is not None:
+        most += len(stage.contacts.touching)
+    if stage.joints is not None:
+        most += len(stage.joints.active)
+    if stage.actuators is not None:
+        most += 2 * len(stage.actuators.body) + int(stage.actuators.paths.first_segment[-1])
+    size = 4 * most + 1000
+    rows = [np.zeros(size), *(np.zeros(size, np.int64) for _ in range(3)), np.zeros(size)]
+    return Events(*rows, count=np.zeros(1, np.int64), most_per_step=most)  # type: ignore[arg-type]
+
+
+@kernel
+def _tell(events, time, kind, subject, other, value):
+    n = events.count[0]
+    events.time[n], events.kind[n], events.subject[n], events.other[n], events.value[n] = (
+        time,
+        kind,
+        subject,
+        other,
+        value,
+    )
+    events.count[0] = n + 1
+
+
+@kernel
+def notice(now, before, events, clock, time, dt, verdict):
+    """Write down what the accepted step that ends at `time` has brought."""
+    if clock.rejected[0] > 0:
+        _tell(events, time, REJECTED, clock.rejected[0], clock.reason[0], dt)
+        clock.rejected[0] = 0
+    if verdict != 0:  # accepted all the same, because it was the shortest possible
+        _tell(events, time, SMALLEST, 0, verdict, dt)
+    _notice_contacts(now.contacts, before.contacts, events, time)
+    _notice_joints(now.joints, before.joints, events, time)
+    _notice_actuators(now.actuators, before.actuators, events, time)
+
+
+@kernel
+def _notice_contacts(now, before, events, time):
+    if now is None:
+        return
+    for p in range(len(now.touching)):
+        if now.touching[p] != before.touching[p]:
+            kind = BEGIN if now.touching[p] == 1.0 else END
+            _tell(events, time, kind, now.pair[p, 0], now.pair[p, 1], now.load[p])
+
+
+@kernel
+def _notice_joints(now, before, events, time):
+    if now is None:
+        return
+    for j in range(len(now.active)):
+        if now.active[j] != 0.0 and before.active[j] == 0.0:
+            _tell(events, time, LIMIT, j, int(now.active[j]), now.coordinate[j])
+
+
+@kernel
+def _notice_actuators(now, before, events, time):
+    if now is None:
+        return
+    paths = now.paths
+    for a in range(len(now.body)):
+        segments = paths.first_segment[a + 1] - paths.first_segment[a]
+        passed = int(before.lap[a]) * segments + int(before.segment[a])
+        reached = int(now.lap[a]) * segments + int(now.segment[a])
+        for k in range(passed + 1, reached + 1):
+            _tell(events, time, KEY, a, k % segments if paths.loops[a] == 1 else k, k // segments)
+        if now.done[a] == 1.0 and before.done[a] == 0.0:
+            _tell(events, time, KEY, a, segments, 0)
+        if now.saturated[a] == 1.0 and before.saturated[a] == 0.0:
+            _tell(events, time, SATURATED, a, 0, now.strength[a])
+
+
+def drain(events: Events, bodies: list[str], joints: list[str], actuators: list[str]) -> list[dict[str, Any]]:
+    """Empty the rows into events as a take keeps them, with names and plain details."""
+    told = []
+    for n in range(int(events.count[0])):
+        kind, subject, other = int(events.kind[n]), int(events.subject[n]), int(events.other[n])
+        value = float(events.value[n])
+        details: dict[str, Any] = {}
+        if kind == KEY:
+            name, details = actuators[subject], {"key": other, "lap": int(value)}
+        elif kind == BEGIN:
+            name, details = bodies[subject], {"with": bodies[other], "force": value}
+        elif kind == END:
+            name, details = bodies[subject], {"with": bodies[other]}
+        elif kind == LIMIT:
+            name, details = joints[subject], {"side": "upper" if other > 0 else "lower"}
+        elif kind == SATURATED:
+            name, details = actuators[subject], {"strength": value}
+        else:
+            name, details = "step", {"reason": REASONS[other], "step": value}
+            if kind == REJECTED:
+                details["times"] = subject
+        told.append({"time": float(events.time[n]), "kind": EVENT_KINDS[kind], "subject": name, "details": details})
+    events.count[0] = 0
+    return told

@@ -1,0 +1,125 @@
+"""A scene while it is being played: Python runs once a frame; everything between is one compiled call."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impel.files import Problem
+from impel.physics.contact import contact_forces, find_pairs, grow
+from impel.physics.follow import place_followers
+from impel.scene import Scene
+from impel.stage.compile import compile_scene
+from impel.stage.events import REASONS, drain, make_events
+from impel.stage.state import Stage, make_clock, remember
+from impel.stage.step import FAILED, FRAME_DONE, NEEDS_EVENTS, NEEDS_PAIRS, play
+
+Floats = NDArray[np.float64]
+Controller = Callable[["Moment"], None]
+
+
+class Performance:
+    """The present state of a scene, and the way to its next frame."""
+
+    def __init__(self, scene: Scene, *, source: str = "scene", by_hand: bool = False) -> None:
+        self.compiled = compile_scene(scene, source=source, by_hand=by_hand)
+        self.source = source
+        self.memory = remember(self.compiled.stage)
+        self.clock = make_clock()
+        self.frame = 0
+        self.told: list[dict[str, Any]] = []  # events so far
+        if self.stage.followers is not None:
+            place_followers(self.stage.bodies, self.stage.followers, 0.0, 0.0)
+        if self.stage.contacts is not None:
+            while find_pairs(self.stage.bodies, self.stage.contacts, self.compiled.pace.frame_seconds) != 0:
+                self._make_room()
+            contact_forces(self.stage.bodies, self.stage.contacts, 0.0)
+        self.events = make_events(self.stage)
+
+    @property
+    def stage(self) -> Stage:
+        return self.memory.now
+
+    @property
+    def time(self) -> float:
+        return float(self.frame * self.compiled.pace.frame_seconds)
+
+    def next_frame(self, controller: Controller | None = None, *, every_step: bool = False) -> None:
+        """Go on by one frame; `controller` is called before it, or before each of its steps."""
+        moment = Moment(self) if controller is not None else None
+        self.clock.frame_start[0] = self.time
+        self.clock.tick[0] = 0
+        ask = True
+        while True:
+            if controller is not None and moment is not None and ask:
+                controller(moment)
+            outcome = play(*self.memory, self.events, self.clock, self.compiled.pace, every_step)
+            ask = every_step and outcome not in (NEEDS_EVENTS, NEEDS_PAIRS)
+            if outcome == FRAME_DONE:
+                break
+            if outcome == NEEDS_PAIRS:
+                self._make_room()
+                self.events = make_events(self.stage)
+            elif outcome == FAILED:
+                raise Problem(
+                    f"{self.source}: the motion breaks down at {self._now():.3f} s "
+                    f"({REASONS[self.clock.reason[0]] or 'not a number'}); "
+                    "softer coatings, less strength or a shorter world.step may help"
+                )
+            self._drain()
+        self._drain()
+        self.frame += 1
+
+    def _now(self) -> float:
+        pace = self.compiled.pace
+        return self.time + pace.frame_seconds * float(self.clock.tick[0]) / (pace.steps << pace.deepest)
+
+    def _drain(self) -> None:
+        self.told += drain(self.events, self.compiled.bodies, self.compiled.joints, self.compiled.actuators)
+
+    def _make_room(self) -> None:
+        """More bodies are near each other than there was room for."""
+        contacts = self.stage.contacts
+        assert contacts is not None
+        self.memory = remember(self.stage._replace(contacts=grow(contacts)))
+
+
+class Moment:
+    """What a controller of your own sees, and what it can do: read the bodies, push and twist them."""
+
+    def __init__(self, performance: Performance) -> None:
+        self._performance = performance
+        self._index = {name: i for i, name in enumerate(performance.compiled.bodies)}
+
+    @property
+    def time(self) -> float:
+        return self._performance._now()
+
+    def position(self, body: str) -> Floats:
+        """Its centre of mass, in metres."""
+        return self._performance.stage.bodies.position[self._index[body]].copy()
+
+    def orientation(self, body: str) -> Floats:
+        """Its principal axes as a quaternion (w, x, y, z)."""
+        return self._performance.stage.bodies.orientation[self._index[body]].copy()
+
+    def velocity(self, body: str) -> Floats:
+        """In m/s."""
+        return self._performance.stage.bodies.velocity[self._index[body]].copy()
+
+    def spin(self, body: str) -> Floats:
+        """In radians/s about the world's axes."""
+        return self._performance.stage.bodies.spin[self._index[body]].copy()
+
+    def push(self, body: str, force: Sequence[float]) -> None:
+        """Push its centre of mass with a force in newtons, until told otherwise."""
+        hand = self._performance.stage.hand
+        assert hand is not None
+        hand.push[self._index[body]] = force
+
+    def twist(self, body: str, torque: Sequence[float]) -> None:
+        """Twist it with a torque in newton metres, until told otherwise."""
+        hand = self._performance.stage.hand
+        assert hand is not None
+        hand.twist[self._index[body]] = torque

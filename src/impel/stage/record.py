@@ -1,0 +1,102 @@
+"""Writes down a performance, frame by frame, as a take."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impel.control.targets import target_position
+from impel.kernel import kernel
+from impel.motion.orientations import conjugate_quaternions, matrix_from_quaternion, multiply_quaternions
+from impel.motion.paths import distance_to_path, polyline
+from impel.motion.rotations import get3, get4, norm
+from impel.physics.bodies import kinetic_energy
+from impel.scene import Scene
+from impel.stage.performance import Performance
+from impel.takes import PALETTE, Take
+
+Floats = NDArray[np.float64]
+
+# What is recorded of an actuator at every frame, as channels "ball.move.distance" ...
+OF_AN_ACTUATOR = ("distance", "force", "lap")
+
+
+class Recorder:
+    def __init__(self, scene: Scene, performance: Performance) -> None:
+        compiled = performance.compiled
+        frames, bodies, actuators = compiled.frames, len(scene.bodies), len(compiled.actuators)
+        self.scene = scene
+        self.performance = performance
+        self.position = np.zeros((frames, bodies, 3))
+        self.orientation = np.zeros((frames, bodies, 4))
+        self.speed = np.zeros((frames, bodies))
+        self.energy = np.zeros(frames)
+        self.steps = np.zeros(frames)
+        self.felt = np.zeros((frames, actuators, 2))  # distance to the path, force
+        self.target = np.zeros((frames, actuators, 3))
+
+    def write_frame(self) -> None:
+        frame, stage = self.performance.frame, self.performance.stage
+        n = len(self.scene.bodies)
+        self.position[frame] = stage.bodies.position[:n]
+        self.orientation[frame] = stage.bodies.orientation[:n]
+        self.speed[frame] = np.linalg.norm(stage.bodies.velocity[:n], axis=1)
+        self.energy[frame] = _energy(stage)
+        if stage.actuators is not None:
+            _look_at_actuators(stage.bodies, stage.actuators, self.felt[frame], self.target[frame])
+
+    def take(self) -> Take:
+        compiled = self.performance.compiled
+        actuators = self.performance.stage.actuators
+        self._from_centres_to_origins()
+        channels = {"energy": self.energy}
+        channels |= {f"{name}.speed": self.speed[:, i] for i, name in enumerate(self.scene.bodies)}
+        tracks, paths = {}, {}
+        for a, label in enumerate(compiled.actuators):
+            turns = label.endswith(".turn")
+            channels[f"{label}.distance"] = np.degrees(self.felt[:, a, 0]) if turns else self.felt[:, a, 0]
+            channels[f"{label}.{'torque' if turns else 'force'}"] = self.felt[:, a, 1]
+            if not turns and actuators is not None:
+                tracks[f"{label}.target"] = self.target[:, a]
+                paths[label] = polyline(actuators.paths, a)
+        camera = self.scene.camera
+        return Take(
+            time=np.arange(compiled.frames) * compiled.pace.frame_seconds,
+            names=list(self.scene.bodies),
+            position=self.position,
+            orientation=self.orientation,
+            shapes=[body.shape.to_document() for body in self.scene.bodies.values()],
+            colors=[body.color or PALETTE[i % len(PALETTE)] for i, body in enumerate(self.scene.bodies.values())],
+            events=self.performance.told,
+            channels=channels,
+            tracks=tracks,
+            paths=paths,
+            camera=None if camera is None else camera.model_dump(mode="json", by_alias=True),
+        )
+
+    def _from_centres_to_origins(self) -> None:
+        """Bodies are simulated about their centres of mass; a take is about the shapes' origins."""
+        for i, whole in enumerate(self.performance.compiled.solids):
+            if np.any(whole.offset) or whole.rotation[0] != 1.0:
+                q = multiply_quaternions(self.orientation[:, i], conjugate_quaternions(whole.rotation))
+                self.orientation[:, i] = q
+                self.position[:, i] -= matrix_from_quaternion(q) @ whole.offset
+
+
+def _energy(stage: Any) -> float:
+    """Kinetic energy and that of height, in joules."""
+    bodies = stage.bodies
+    free = np.isfinite(bodies.mass)
+    height = -(bodies.position[free] @ np.array(stage.gravity))
+    return float(kinetic_energy(bodies) + bodies.mass[free] @ height)
+
+
+@kernel
+def _look_at_actuators(bodies, actuators, felt, target):
+    for a in range(len(actuators.body)):
+        body = actuators.body[a]
+        x, q = get3(bodies.position, body), get4(bodies.orientation, body)
+        felt[a, 0] = distance_to_path(actuators.paths, a, x, q)
+        felt[a, 1] = norm(get3(actuators.applied, a))
+        if actuators.paths.turns[a] == 0:
+            target[a, 0], target[a, 1], target[a, 2] = target_position(actuators, a)

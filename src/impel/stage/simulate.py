@@ -1,0 +1,38 @@
+"""From a scene to a take."""
+
+from collections.abc import Callable
+from typing import Literal
+
+from impel.files import Problem
+from impel.scene import Scene, problems, unsupported
+from impel.stage.performance import Controller, Performance
+from impel.stage.record import Recorder
+from impel.takes import Take
+
+
+def simulate(
+    scene: Scene,
+    *,
+    controller: Controller | None = None,
+    every: Literal["frame", "step"] = "frame",
+    progress: Callable[[int, int], None] | None = None,
+    source: str = "scene",
+) -> Take:
+    """Let physics decide how a scene happens.
+
+    `controller` is your own code: it is called with a `Moment` before each frame, or before each step if
+    `every="step"` (slower), and may push and twist bodies. `progress` is called with the frames done and in all.
+    Raises `Problem` if the scene cannot be simulated, with lines that begin with `source`.
+    """
+    lines = problems(scene) or unsupported(scene)
+    if lines:
+        raise Problem(*(f"{source}: {line}" for line in lines))
+    performance = Performance(scene, source=source, by_hand=controller is not None)
+    recorder = Recorder(scene, performance)
+    recorder.write_frame()
+    for _ in range(performance.compiled.frames - 1):
+        performance.next_frame(controller, every_step=every == "step")
+        recorder.write_frame()
+        if progress:
+            progress(performance.frame, performance.compiled.frames - 1)
+    return recorder.take()

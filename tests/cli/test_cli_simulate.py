@@ -1,0 +1,101 @@
+"""`impel simulate` with a real scene: whole files or none, whatever happens."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import impel as package
+
+# Free fall for half a second: the least that has to be compiled.
+FALL = "world: {seconds: 0.5, fps: 20}\nbodies: {ball: {shape: {sphere: 0.2}, mass: 1, at: [0, 0, 1]}}\n"
+
+
+@pytest.fixture
+def scene(tmp_path):
+    path = tmp_path / "fall.yaml"
+    path.write_text(FALL)
+    return path
+
+
+def test_a_scene_becomes_files_of_every_kind_asked_for(impel, scene, tmp_path):
+    outputs = [tmp_path / "new" / f"take{extension}" for extension in (".npz", ".csv", ".glb")]
+    code, out, err = impel("simulate", scene, *(word for output in outputs for word in ("-o", output)))
+    assert (code, err) == (0, "")
+    first, *rest = out.splitlines()
+    assert re.fullmatch(r"fall.yaml: 0.5 s of motion in [\d.]+ s, [\d.]+ times real time", first)
+    assert rest == [f"wrote {output}" for output in outputs]
+    assert sorted(os.listdir(tmp_path / "new")) == ["take.csv", "take.glb", "take.npz"]
+    take = package.load_take(outputs[0])
+    assert take.names == ["ball"]
+    np.testing.assert_allclose(take.position[:, 0, 2], 1 - 9.81 / 2 * take.time**2, atol=1e-12)
+
+
+def test_the_same_scene_gives_the_same_bytes(impel, scene, tmp_path):
+    for name in ("a.npz", "b.npz"):
+        assert impel("simulate", scene, "-o", tmp_path / name)[0] == 0
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("output", "words"),
+    [
+        ("take", "has no ending"),
+        ("take.avi", ".avi is unknown"),
+        ("folder.npz", "is a directory"),
+        ("fall.yaml/take.npz", "not a directory"),
+        ("x" * 300 + ".npz", "file name too long"),
+        ("pipe.npz", "not an ordinary file"),
+    ],
+)
+def test_an_output_that_cannot_be_written_is_refused_before_the_work(
+    impel, scene, tmp_path, monkeypatch, output, words
+):
+    (tmp_path / "folder.npz").mkdir()
+    os.mkfifo(tmp_path / "pipe.npz")
+    before = sorted(os.listdir(tmp_path))
+    monkeypatch.setattr("impel.stage.simulate", None)  # must not be reached
+    code, out, err = impel("simulate", scene, "-o", tmp_path / "good.npz", "-o", tmp_path / output)
+    assert (code, out) == (2, "")
+    (line,) = err.splitlines()
+    assert line.startswith(f"{tmp_path / output}: ")
+    assert words in line
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+def test_an_output_that_fails_while_it_is_written_leaves_nothing(impel, scene, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    code, _, err = impel("simulate", scene, "-o", tmp_path / "take.npz")
+    assert code == 2
+    assert err == f"{tmp_path / 'take.npz'}: cannot be written: no space left on device\n"
+    assert os.listdir(tmp_path) == ["fall.yaml"]
+
+
+@pytest.mark.parametrize(("blow", "code"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)])
+def test_stopped_half_way_nothing_stands_under_the_name(scene, tmp_path, blow, code):
+    """The moment to stop at is when the file is written but does not have its name yet."""
+    program = (
+        "import os, sys, time\n"
+        "os.fsync = lambda _: (print('half way', flush=True), time.sleep(60))\n"
+        f"sys.argv = ['impel', 'simulate', {str(scene)!r}, '-o', {str(tmp_path / 'take.npz')!r}]\n"
+        "from impel.cli import main\n"
+        "main()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        while "half way" not in process.stdout.readline():
+            assert process.poll() is None
+        process.send_signal(blow)
+        _, err = process.communicate()
+    assert process.returncode == code
+    assert "Traceback" not in err
+    assert not (tmp_path / "take.npz").exists()

@@ -1,0 +1,123 @@
+"""What is allowed but probably not meant is said by `warnings`, and nothing else is."""
+
+import math
+
+import pytest
+
+from impel.scene import Scene, problems, warnings
+
+
+@pytest.fixture
+def scene():
+    scene = Scene(seconds=20)
+    scene.body("ball", sphere=0.2, mass=1, at=[0, 0, 1])
+    return scene
+
+
+def test_a_plain_scene_gives_no_warnings(scene):
+    scene["ball"].move([[0, 0, 1], [2, 0, 1], [4, 1, 2]], base_distance=0.3, speed=2)
+    scene["ball"].turn([{"euler": [0, 0, 0]}, {"euler": [0, 0, 90]}])
+    scene.body("floor", box=[9, 9, 1], fixed=True)
+    scene.body("arm", capsule={"radius": 0.1, "length": 1}, at=[0, 0, 1.5])
+    scene.joint("wrist", hinge=["arm", "ball"], at=[0, 0, 1], axis=[0, 1, 0], limits=[-30, 30])
+    assert problems(scene) == []
+    assert warnings(scene) == []
+
+
+def test_fields_without_effect_are_named(scene):
+    scene.body("floor", box=[9, 9, 1], fixed=True, mass=3, velocity=[1, 0, 0])
+    scene.body("train", box=[1, 1, 1], density=2, spin=[1, 0, 0], follows=[{"time": 0}, {"time": 30, "at": [1, 0, 0]}])
+    assert warnings(scene) == [
+        "bodies.floor.mass: has no effect, for the body is fixed",
+        "bodies.floor.velocity: has no effect, for the body is fixed",
+        "bodies.train.density: has no effect, for the body is key-framed",
+        "bodies.train.spin: has no effect, for the body is key-framed",
+        "bodies.train.follows.1.time: 30 is after the end of the take at 20",
+    ]
+
+
+def test_a_start_far_from_the_path_is_noticed(scene):
+    scene["ball"].move([[5, 0, 1], [7, 0, 1]], base_distance=0.5, speed=2)
+    scene["ball"].turn([{"euler": [0, 0, 170]}, {"euler": [0, 0, 90]}], base_angle=20)
+    far, turned = warnings(scene)
+    assert far.startswith("actors.ball.move.keys.0: is 5 m from where the body starts, over 3 base distances (0.5 m)")
+    assert turned.startswith("actors.ball.turn.keys.0: is 170 ° from where the body starts")
+
+
+def circle(radius):
+    return [
+        [radius * math.sin(a), 0, 1 + radius - radius * math.cos(a)] for a in (2 * math.pi * i / 8 for i in range(9))
+    ]
+
+
+@pytest.mark.parametrize(("radius", "skipped"), [(0.1, True), (0.2, True), (0.4, False), (1.0, False)])
+def test_loops_within_half_the_base_distance_will_be_skipped(scene, radius, skipped):
+    scene["ball"].move([[-2, 0, 1], [-1, 0, 1], *circle(radius), [1, 0, 1], [2, 0, 1]], base_distance=0.5, speed=2)
+    scene.bodies["ball"].at = (-2, 0, 1)
+    lines = [line for line in warnings(scene) if "so the loop will be skipped" in line]
+    assert bool(lines) == skipped
+    assert all(line.startswith("actors.ball.move.keys.") for line in lines)
+
+
+def test_a_path_too_long_for_the_take_is_noticed(scene):
+    scene["ball"].move([[0, 0, 1], [50, 0, 1]], base_distance=0.5, speed=2)
+    (line,) = warnings(scene)
+    assert line == "actors.ball.move.speed: at 2 m/s the 50 m between the keys take longer than the 20 s of the take"
+    scene.actors["ball"].move.loop = True
+    assert warnings(scene) == []
+
+
+def test_half_turns_are_ambiguous(scene):
+    scene["ball"].turn([{"euler": [0, 0, 0]}, {"euler": [0, 0, 180]}])
+    (line,) = warnings(scene)
+    assert line.startswith("actors.ball.turn.keys.1: is half a turn from the key before")
+
+
+def test_limits_that_leave_out_the_start_are_noticed(scene):
+    scene.joint("hinge", hinge=["world", "ball"], at=[0, 0, 1], axis=[0, 1, 0], limits=[10, 30])
+    assert warnings(scene) == [
+        "joints.hinge.limits: leave out 0, how the bodies are placed, so the hinge starts beyond [10, 30]"
+    ]
+
+
+def test_a_body_held_by_joints_may_be_weaker_than_its_weight(scene):
+    scene["ball"].move([[0, 0, 1], [1, 0, 1]], base_distance=0.1, adaptation=0, strength=5)
+    assert len(problems(scene)) == 2
+    scene.joint("rail", on_segment=["ball", "world"], at=[0, 0, 1], segment=[[0, 0, 1], [1, 0, 1]])
+    assert problems(scene) == []
+    assert [line.split(": ")[0] for line in warnings(scene)] == [
+        "actors.ball.move.base_distance",
+        "actors.ball.move.strength",
+    ]
+
+
+def test_without_gravity_any_strength_will_do(scene):
+    scene["ball"].move([[0, 0, 1], [1, 0, 1]], base_distance=0.1, adaptation=0, strength=5)
+    scene.world.gravity = (0, 0, 0)
+    assert problems(scene) == []
+
+
+def test_a_handshake_of_mutual_keys_is_allowed(scene):
+    scene.body("other", sphere=0.2, mass=1)
+    scene["ball"].move([[0, 0, 1], {"at": [0, 0, 1], "in": "other"}], base_distance=0.3)
+    scene["other"].move([[0, 0, 1], {"at": [0, 0, -1], "in": "ball"}], base_distance=0.3)
+    assert problems(scene) == []
+    scene.bodies["other"].euler = (90, 0, 0)
+    assert "chase each other" in problems(scene)[0]
+
+
+def test_long_chains_of_appointments_and_frames_are_walked_without_recursion():
+    scene = Scene()
+    for i in range(3000):
+        scene.body(f"b{i}", sphere=0.1, mass=1)
+        keys = [[0, 0, 0], {"at": [0, 0, 0], "in": f"b{i + 1}"} if i < 2999 else [1, 0, 0]]
+        scene[f"b{i}"].move(keys, base_distance=0.3)
+        after = [f"a{i + 1}"] if i < 2999 else []
+        scene.appointment(f"a{i}", cues=[f"b{i}.move.0", f"b{max(i - 1, 0)}.move.1"], after=after)
+    assert problems(scene) == [
+        "appointments.a0.cues.1: 'b0.move.1' and 'b0.move.0' are on the same path and cannot happen together"
+    ]
+    scene.appointments["a0"].cues = ["b0.move.0", "b5.move.1"]
+    scene.appointments["a2999"].after = ["a0"]
+    (line,) = problems(scene)
+    assert line.startswith("appointments.a0.after: goes round in a circle: a0 -> a1 -> a2 -> a3 -> a4 -> ... -> a0")
