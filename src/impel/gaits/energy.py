@@ -26,7 +26,7 @@ SMOOTH_EFFORT = 1.8
 TOUCH = 1e-12  # of a period: a foot this close to lifting or landing stands, so that rounding does not decide
 
 TERMS = ("torque", "legs", "body", "acceleration")
-_LOW, _HIGH, HEIGHTS, _STRETCH, _SUPPORT, _JUMP, LOAD, SECONDS = range(4, 12)
+_LOW, _HIGH, HEIGHTS, STRETCH, _SUPPORT, _JUMP, LOAD, SECONDS = range(4, 12)
 COLUMNS = 12
 
 
@@ -51,7 +51,7 @@ def tick_energy(rig, foot, floor, lifted, body, cosine, sine, before, velocity, 
         reach = norm(sub(end, hip))
         long = rig.length[i, 0] + rig.length[i, 1]
         short = abs(rig.length[i, 0] - rig.length[i, 1])
-        out[_STRETCH] = max(out[_STRETCH], reach - long, short - reach)
+        out[STRETCH] = max(out[STRETCH], reach - long, short - reach)
         if lifted[i]:  # 001, eq. 8, never negative
             gain = foot[i, 2] - before[3 + i] - rise
             out[1] += rig.leg_mass[i] * GRAVITY * max(0.0, gain) * reach
@@ -93,7 +93,7 @@ def clear_row(out):
     out[:] = 0.0
     out[_LOW] = np.inf
     out[_HIGH] = -np.inf
-    out[_STRETCH] = -np.inf
+    out[STRETCH] = -np.inf
     out[_SUPPORT] = np.inf
 
 

@@ -30,7 +30,7 @@ class Genes(_Strict):
     stature: Positive = Field(description="How tall it stands on its legs, 1 being its usual stance.")
     delays: list[NotNegative] = Field(description="When each foot is lifted, in periods from the start of the cycle.")
     cycle: Positive | None = Field(
-        None, description="How long the cycle lasts, in periods; until the last foot has landed if not given."
+        default=None, description="How long the cycle lasts, in periods; until the last foot has landed if not given."
     )
 
     @model_validator(mode="after")
@@ -48,9 +48,9 @@ class Genes(_Strict):
 
 class Gait(_Strict):
     walker: str = Field(description="A built-in walker's name, or a walker file.")
-    curve: Curve = Field("smooth", description="How a foot moves through the air; `paper` lands hard.")
-    energy: NotNegative | None = Field(None, description="What walking 4 m costs; the mood.")
-    lame: str | None = Field(None, description="The leg that it spares, if any.")
+    curve: Curve = Field(default="smooth", description="How a foot moves through the air; `paper` lands hard.")
+    energy: NotNegative | None = Field(default=None, description="What walking 4 m costs; the mood.")
+    lame: str | None = Field(default=None, description="The leg that it spares, if any.")
     genes: Genes
 
     def load_walker(self) -> Walker:

@@ -1,5 +1,6 @@
 """A walk as bodies that can be drawn and bumped into: as a take, or as keys for bodies that follow them in a scene."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +12,13 @@ from impel.gaits.gait import AMPLITUDE, PACE, TICK
 from impel.gaits.legs import pose_legs
 from impel.gaits.route import make_route, place_on
 from impel.gaits.walk import Walk
-from impel.gaits.walker import Floats, Walker, rig_of
+from impel.gaits.walker import Floats, rig_of
 from impel.takes.take import Take
 
 FOOT = 1.25  # radius of a foot, in thicknesses of the leg
 GROUND_WIDTH = 4.0  # m, of the stairs and obstacles as drawn
 GROUND_COLOR = "#b8b0a2"
+FLOOR_COLOR = "#d8d8d4"
 
 
 @dataclass
@@ -92,7 +94,7 @@ def _along(z: Floats, y: Floats) -> Floats:
 
 
 def as_take(walk: Walk, *, fps: int = 60) -> Take:
-    """The walk as a take: the walker's bodies, the ground's steps and obstacles, footfalls as events."""
+    """The walk as a take: the walker's bodies, the floor, steps and obstacles, footfalls as events."""
     rate = round(1 / TICK)
     if fps <= 0 or rate % fps:
         raise Problem(f"fps: must divide {rate}, like 24, 30, 48, 60 or 120, got {fps}")
@@ -133,35 +135,22 @@ def _point(walk: Walk, time: float, leg: int) -> list[float]:
 
 
 def _ground(walk: Walk) -> tuple[list[str], list[dict[str, Any]], list[str], Floats]:
-    """Boxes for stairs and obstacles, each with its place and orientation (N, 7); nothing for flat ground."""
-    names, shapes, places = [], [], []
-    x, y, heading, _ = place_on(make_route(walk.path), 0.0)
-    cosine, sine = np.cos(heading), np.sin(heading)
-    for name, start, end, bottom, top in _blocks(walk):
-        names.append(name)
-        shapes.append({"box": [end - start, GROUND_WIDTH, top - bottom]})
-        along = (start + end) / 2
-        places.append(
-            [x + cosine * along, y + sine * along, (bottom + top) / 2, np.cos(heading / 2), 0, 0, np.sin(heading / 2)]
-        )
-    return names, shapes, [GROUND_COLOR] * len(names), np.array(places).reshape(-1, 7)
-
-
-def _blocks(walk: Walk) -> list[tuple[str, float, float, float, float]]:
-    """Name, start, end, bottom and top of every piece of uneven ground."""
+    """The floor, and boxes for what is higher, each with its place and orientation (N, 7)."""
     edges = walk.ground.edges()
-    if len(edges) == 1:
-        return []
-    deepest = float(edges[:, 1].min()) - 0.1  # m; what stands on the lowest ground still has a thickness
-    starts = np.append(edges[:, 0], float(walk.along.max()) + GROUND_WIDTH)
-    starts[0] = min(-GROUND_WIDTH, edges[1, 0] - GROUND_WIDTH)
-    starts[-1] = max(starts[-1], starts[-2] + GROUND_WIDTH)
-    return [
-        (f"ground.{k}", float(starts[k]), float(starts[k + 1]), deepest, float(level))
-        for k, level in enumerate(edges[:, 1])
-    ]
-
-
-def bodies_of(walker: Walker) -> list[str]:
-    """The names of a walker's bodies, in the order of `tracks`."""
-    return ["body"] + [f"{leg}.{part}" for leg in walker.legs for part in ("upper", "lower", "foot")]
+    bottom = float(edges[:, 1].min())
+    names: list[str] = ["floor"]
+    shapes: list[dict[str, Any]] = [{"plane": {}}]
+    places = [[0.0, 0.0, bottom, 1.0, 0.0, 0.0, 0.0]]
+    x, y, heading, _ = place_on(make_route(walk.path), 0.0)
+    # The first and the last piece have no end; as drawn they reach well beyond the walk.
+    starts = np.append(edges[:, 0], max(edges[-1, 0], float(walk.along.max())) + GROUND_WIDTH)
+    starts[0] = min(edges[1, 0], 0.0) - GROUND_WIDTH if len(edges) > 1 else 0.0
+    for k, top in enumerate(edges[:, 1]):
+        if top > bottom:
+            names.append(f"ground.{k}")
+            shapes.append({"box": [float(starts[k + 1] - starts[k]), GROUND_WIDTH, float(top) - bottom]})
+            along = float(starts[k] + starts[k + 1]) / 2
+            at = [x + math.cos(heading) * along, y + math.sin(heading) * along, (bottom + float(top)) / 2]
+            places.append([*at, math.cos(heading / 2), 0.0, 0.0, math.sin(heading / 2)])
+    colors = [FLOOR_COLOR] + [GROUND_COLOR] * (len(names) - 1)
+    return names, shapes, colors, np.array(places)

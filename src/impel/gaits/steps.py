@@ -11,9 +11,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.gaits.energy import HEIGHTS, LOAD, PAPER_EFFORT, SECONDS, SMOOTH_EFFORT, TOUCH, clear_row, tick_energy
+from impel.gaits.energy import (
+    HEIGHTS,
+    LOAD,
+    PAPER_EFFORT,
+    SECONDS,
+    SMOOTH_EFFORT,
+    STRETCH,
+    TOUCH,
+    clear_row,
+    tick_energy,
+)
 from impel.gaits.gait import AMPLITUDE, CYCLE, DELAYS, PACE, PERIOD, STATURE, SWAY, TICK
-from impel.gaits.ground import CLEARANCE, MARGIN, PASSING, foothold, piece_at
+from impel.gaits.ground import CLEARANCE, PASSING, foothold, piece_at
 from impel.gaits.legs import mean_progress, place_body, swing
 from impel.gaits.route import place_on
 from impel.gaits.walker import Floats
@@ -23,6 +33,8 @@ from impel.kernel import kernel
 FIRST_PACE = 0.5
 SETTLING = 2.5  # rate per cycle at which wishes given on the way are taken up, critically damped
 LIMPING = 0.3  # of a pace that a full limp taken up on the way takes off, since the body is off its middle
+TOO_SLOW = 10.0  # s/m, beyond which a gait is not tried over stairs and obstacles
+SAME_PLACE = 1e-3  # of a pace: a foot this close to where it should be is not lifted
 SHORT_STEP = 0.3  # of a pace: shorter steps are lifted less
 
 _PHASE, _ALONG, _GONE = range(3)  # the clock: cycles, metres of the route, cycles since setting off
@@ -37,7 +49,7 @@ class State(NamedTuple):
     floor: Floats  # (n,) the ground below each foot, sliding from step to step
     lifted: NDArray[np.bool_]  # (n,)
     step: Floats  # (n, 12) from x y z along, to x y z along, lift phase, cycle, amplitude, pace
-    count: NDArray[np.int64]  # (n,) lifts so far
+    lifts: NDArray[np.int64]  # (n,) so far
     body: Floats  # (3,)
     before: Floats  # (3 + n,)
     velocity: Floats  # (3,)
@@ -141,7 +153,7 @@ def _advance(state, row, dphase, stride, lame, born_lame, rig, route, edges, smo
             for c in range(3):
                 state.foot[i, c] = step[_TO + c]
             state.floor[i] = step[_TO + 2]
-        due = state.count[i] + row[DELAYS + i] / row[CYCLE]
+        due = state.lifts[i] + row[DELAYS + i] / row[CYCLE]
         if not state.lifted[i] and phase > due:
             late = phase - due
             if late > dphase:  # a change of mood moved the moment into the past: lift now, do not make up for it
@@ -151,10 +163,10 @@ def _advance(state, row, dphase, stride, lame, born_lame, rig, route, edges, smo
             ahead = 0.5 + (1.0 - mean_progress(smooth)) / row[CYCLE]
             target = clock[_ALONG] + stride * (ahead - late)
             _plan(state, i, min(target, route.length), rig, route, edges)
-            state.count[i] += 1
+            state.lifts[i] += 1
             step[_LONG] = stride
             distance = math.hypot(step[_TO] - step[_FROM], step[_TO + 1] - step[_FROM + 1])
-            if distance > 1e-3 * row[PACE]:
+            if distance > SAME_PLACE * row[PACE]:
                 state.lifted[i] = True
                 step[_LIFT] = phase - late
                 step[_TURN] = row[CYCLE]
@@ -238,11 +250,11 @@ def _tick(state, row, moods, wishes, tick, lame, born_lame, rig, route, edges, s
     if not walking:
         ramp = min(max(state.clock[_GONE] - 1.0, 0.0), 1.0)
         pace *= FIRST_PACE + (1.0 - FIRST_PACE) * ramp * ramp * (3.0 - 2.0 * ramp)
-    widest = 0.0  # how far the outermost foot is from the middle of the way
+    widest = 0.0  # how far the outermost foot is from the middle
     for i in range(rig.rest.shape[0]):
-        widest = max(widest, abs(rig.rest[i, 1]))
+        widest = max(widest, math.hypot(rig.rest[i, 0], rig.rest[i, 1]))
     curvature = place_on(route, min(state.clock[_ALONG], route.length))[3]
-    pace /= 1.0 + widest * abs(curvature)  # so that the outer feet need no longer steps in a turn
+    pace /= 1.0 + widest * curvature  # so that no foot needs longer steps in a turn
     heading = _advance(state, row, dphase, pace, lame, born_lame, rig, route, edges, smooth)
     cosine = math.cos(heading)
     sine = math.sin(heading)
@@ -253,11 +265,11 @@ def _tick(state, row, moods, wishes, tick, lame, born_lame, rig, route, edges, s
 
 
 @kernel(inline=True)
-def _arrived(state, row, rig, route):
+def _arrived(state, row, rig, route, edges):
     """Whether all feet stand where the way ends."""
     for i in range(rig.rest.shape[0]):
-        short = abs(state.step[i, _TO + 3] - rig.rest[i, 0] - route.length)
-        if state.lifted[i] or short > MARGIN + 1e-3 * row[PACE]:
+        short = foothold(edges, route.length + rig.rest[i, 0]) - state.step[i, _TO + 3]
+        if state.lifted[i] or abs(short) > SAME_PLACE * row[PACE]:
             return False
     return state.clock[_ALONG] >= route.length
 
@@ -289,7 +301,7 @@ def walk_ticks(moods, wishes, lame, born_lame, rig, route, edges, smooth, record
             recorded.genes[tick, c] = row[c]
         for c in range(4):
             recorded.energy[tick, c] = out[c]
-        if _arrived(state, row, rig, route):
+        if _arrived(state, row, rig, route, edges):
             return tick + 1
     return wishes.shape[0]
 
@@ -307,6 +319,10 @@ def traverse(rows, first, last, distance, lame, rig, route, edges, smooth, out):
         born_lame = lame >= 0
         sum_of = out[which]
         clear_row(sum_of)
+        if rows[which, CYCLE] * rows[which, PERIOD] * distance / rows[which, PACE] > TOO_SLOW * distance:
+            sum_of[STRETCH] = np.inf  # counts as not arriving; such gaits would take most of the time
+            sum_of[SECONDS] = np.inf
+            continue
         _set_off(state, row, table, wishes, lame, born_lame, rig, route, edges, smooth, True)
         for _ in range(2):  # only to know how fast it goes
             _tick(state, row, table, wishes, 0, lame, born_lame, rig, route, edges, smooth, True, sum_of)

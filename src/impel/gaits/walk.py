@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,13 +12,14 @@ from impel.gaits.energy import COLUMNS, Measured, measure
 from impel.gaits.gait import CYCLE, PACE, PERIOD, STATURE, TICK, Gait, leg_index
 from impel.gaits.ground import Ground
 from impel.gaits.mood import Moods
-from impel.gaits.route import make_route
+from impel.gaits.route import Route, make_route
 from impel.gaits.steps import Recorded, walk_ticks
 from impel.gaits.walker import Floats, Walker, rig_of
 
 Keys = float | Sequence[tuple[float, float]]  # a value, or (time, value) pairs to go through
 
 LONGEST = 3600.0  # s; a walk that takes longer was not meant
+CROUCHES = (1.0, 0.94, 0.88, 0.82, 0.76)  # of its stature, tried in turn where the ground asks for longer legs
 
 
 @dataclass
@@ -27,6 +29,9 @@ class Walk:
     walker: Walker
     path: Floats  # (P, 2) the points given
     ground: Ground
+    arrived: bool  # at the end of the path
+    stretch: float  # m, as in `Measured`
+    jump: float  # m/s a tick
     time: Floats  # (F,)
     body: Floats  # (F, 3)
     heading: Floats  # (F,) rad, anticlockwise from +x
@@ -35,9 +40,6 @@ class Walk:
     energy: Floats  # (F, 4) spent so far, by term
     genes: Floats  # (F, 6 + n) in force
     along: Floats  # (F,) metres along the path
-    arrived: bool
-    stretch: float  # m, as in `Measured`
-    jump: float  # m/s a tick
 
     def footfalls(self) -> list[tuple[float, int]]:
         """Time and leg of each landing, in order."""
@@ -73,37 +75,57 @@ def walk(
     route = make_route(path)
     if not ground.flat and not route.straight:
         raise Problem("path: stairs and obstacles need a straight path")
-    rig = rig_of(walker)
-    edges = ground.edges()
+    if seconds is None and route.length / _speeds(moods).max() > LONGEST:
+        raise Problem(f"path: {route.length:.4g} m takes longer than {LONGEST:g} s at any pace")
+    keys = mood, pace, height, limp
+    for crouch in (1.0,) if ground.flat else CROUCHES:
+        recorded, arrived, summary = _step_along(moods, route, ground, leg, keys, crouch, seconds)
+        if summary.stretch <= 0.0:
+            break
+    if summary.stretch > 0.0:
+        hint = "lower the height or the pace" if ground.flat else "the ground is too rough, or the steps are too long"
+        raise Problem(f"{walker.name}: its legs are {summary.stretch:.2g} m too short for this walk: {hint}")
+    if not arrived and seconds is None:
+        raise Problem(f"path: {route.length:.4g} m takes longer than {LONGEST:g} s at this pace")
+    points, time = np.asarray(path, np.float64), _times(len(recorded.body))
+    stretch, jump = float(summary.stretch), float(summary.jump)
+    return Walk(walker, points, ground, arrived, stretch, jump, time, *recorded)  # type: ignore[arg-type]
+
+
+def _step_along(
+    moods: Moods, route: Route, ground: Ground, leg: int, keys: tuple[Any, ...], crouch: float, seconds: float | None
+) -> tuple[Recorded, bool, Measured]:
+    """What happened, whether it got to the end of the way, and a summary."""
+    rig, edges, smooth = rig_of(moods.walker), ground.edges(), moods.curve == "smooth"
     limit = LONGEST if seconds is None else seconds
     # Long enough at the slowest pace, and doubled if turns or the way to stop take longer.
-    slowest = (moods.rows[:, PACE] / (moods.rows[:, CYCLE] * moods.rows[:, PERIOD])).min()
-    guess = 5.0 + 1.5 * route.length / slowest
+    guess = 5.0 + 1.5 * route.length / _speeds(moods).min()
     while True:
         count = int(min(guess, limit) / TICK) + 1
-        wishes = _wishes(moods, np.arange(count) * TICK, mood, pace, height, limp)
-        recorded = _room_for(count, len(walker.legs))
+        wishes = _wishes(moods, _times(count), *keys)
+        wishes[:, 2] *= crouch
+        recorded = _room_for(count, len(moods.walker.legs))
         out = np.zeros(COLUMNS)
-        smooth = moods.curve == "smooth"
-        ticks = int(
-            walk_ticks(moods.rows, wishes, leg, moods.lame is not None, rig, route, edges, smooth, recorded, out)
-        )
+        born_lame = moods.lame is not None
+        ticks = walk_ticks(moods.rows, wishes, leg, born_lame, rig, route, edges, smooth, recorded, out)
         if ticks < count or guess >= limit:
-            break
+            np.minimum(recorded.along, route.length, out=recorded.along)
+            kept: list[Any] = [series[:ticks] for series in recorded]
+            return Recorded(*kept), ticks < count, Measured(*out)
         guess *= 2
-    if ticks == count and seconds is None:
-        raise Problem(f"path: {route.length:.4g} m takes longer than {LONGEST:g} s at this pace")
-    result = _finish(walker, np.asarray(path, np.float64), ground, recorded, ticks, ticks < count, out)
-    if result.stretch > 1e-9:
-        raise Problem(
-            f"{walker.name}: its legs are {result.stretch:.2g} m too short for this walk: lower the height or the pace"
-        )
-    return result
+
+
+def _speeds(moods: Moods) -> Floats:
+    return np.asarray(moods.rows[:, PACE] / (moods.rows[:, CYCLE] * moods.rows[:, PERIOD]))
 
 
 def walk_gait(gait: Gait, **wishes: object) -> Walk:
     """Walk with one gait's genes; the wishes are those of `walk`, without a mood."""
     return walk(Moods.of_gait(gait), **wishes)  # type: ignore[arg-type]
+
+
+def _times(ticks: int) -> Floats:
+    return np.arange(ticks, dtype=np.float64) * TICK
 
 
 def _values(keys: Keys) -> list[float]:
@@ -159,15 +181,3 @@ def _room_for(count: int, legs: int) -> Recorded:
         np.zeros((count, 6 + legs)),
         np.zeros(count),
     )
-
-
-def _finish(
-    walker: Walker, path: Floats, ground: Ground, recorded: Recorded, ticks: int, arrived: bool, out: Floats
-) -> Walk:
-    body, heading, foot, lifted, energy, genes, along = (series[:ticks] for series in recorded)
-    summary = Measured(*out)
-    time = np.arange(ticks) * TICK
-    return Walk(
-        walker, path, ground, time, body, heading, foot, lifted, energy, genes, along, arrived,
-        float(summary.stretch), float(summary.jump),
-    )  # fmt: skip

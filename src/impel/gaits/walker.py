@@ -34,9 +34,9 @@ class Leg(_Strict):
     foot: tuple[Finite, Finite] = Field(description="Where the foot rests on the ground, from below the body's centre.")
     upper: Positive = Field(description="Length from hip to knee.")
     lower: Positive = Field(description="Length from knee to foot.")
-    mass: Positive = Field(1.0, description="What it costs to lift the leg.")
+    mass: Positive = Field(default=1.0, description="What it costs to lift the leg.")
     knee: tuple[Finite, Finite, Finite] | None = Field(
-        None, description="The direction in which the knee points; up and outward if not given."
+        default=None, description="The direction in which the knee points; up and outward if not given."
     )
 
     @property
@@ -55,18 +55,20 @@ class Leg(_Strict):
 class Body(_Strict):
     shape: dict[str, Any] = Field(description="The body's shape, as in a scene.")
     mass: Positive = 1.0
-    color: str = Field("#e4572e", pattern="^#[0-9a-fA-F]{6}$")
+    color: str = Field(default="#e4572e", pattern="^#[0-9a-fA-F]{6}$")
 
 
 class Limits(_Strict):
     """Between which values each gene may lie. The defaults are those of paper 001's creature."""
 
-    amplitude: Range = Field((0.1, 1.0), description="How high a foot is lifted (m).")
-    pace: Range = Field((0.3, 2.6), description="How far a foot is carried in one step (m).")
-    period: Range = Field((0.25, 400 / 240), description="How long one foot is in the air (s).")
-    sway: Range = Field((0.0, 1.5), description="How far the body leans away from lifted feet.")
-    stature: Range = Field((0.6, 1.05), description="How tall it stands on its legs, 1 being its usual stance.")
-    spacing: Range = Field((0.4, 1.0), description="Time between one foot's lift and the next one's, in periods.")
+    amplitude: Range = Field(default=(0.1, 1.0), description="How high a foot is lifted (m).")
+    pace: Range = Field(default=(0.3, 2.6), description="How far a foot is carried in one step (m).")
+    period: Range = Field(default=(0.25, 400 / 240), description="How long one foot is in the air (s).")
+    sway: Range = Field(default=(0.0, 1.5), description="How far the body leans away from lifted feet.")
+    stature: Range = Field(default=(0.6, 1.05), description="How tall it stands on its legs, 1 being its usual stance.")
+    spacing: Range = Field(
+        default=(0.4, 1.0), description="Time between one foot's lift and the next one's, in periods."
+    )
 
     @model_validator(mode="after")
     def _ordered(self) -> "Limits":
@@ -82,15 +84,19 @@ class Walker(_Strict):
     name: str = Field(min_length=1)
     body: Body
     legs: dict[str, Leg] = Field(description="Two, four or six legs by name, in the order in which genes list them.")
-    stance: Positive = Field(1.7, description="How far the foot is from the hip when the walker stands at stature 1.")
-    thickness: Positive = Field(0.06, description="Radius of the legs, for drawing and for bumping into things.")
-    color: str = Field("#33658a", pattern="^#[0-9a-fA-F]{6}$", description="Colour of the legs.")
+    stance: Positive = Field(
+        default=1.7, description="How far the foot is from the hip when the walker stands at stature 1."
+    )
+    thickness: Positive = Field(
+        default=0.06, description="Radius of the legs, for drawing and for bumping into things."
+    )
+    color: str = Field(default="#33658a", pattern="^#[0-9a-fA-F]{6}$", description="Colour of the legs.")
     limits: Limits = Field(default_factory=lambda: Limits.model_validate({}))
     orders: list[list[Annotated[int, Field(ge=0)]]] | None = Field(
-        None, description="In which orders the feet may be lifted, one place per leg; any order if not given."
+        default=None, description="In which orders the feet may be lifted, one place per leg; any order if not given."
     )
     rhythm: Literal["paper", "even"] = Field(
-        "paper",
+        default="paper",
         description="`paper`: the next cycle begins when the last foot lands; `even`: lifts follow each other evenly.",
     )
 

@@ -17,23 +17,27 @@ HOPELESS = 1e5  # a wish that is not met outweighs any energy
 
 class Wishes(_Strict):
     energy: Positive = Field(description="The energy to spend on the way: little looks tired, much looks brisk.")
-    seconds: Positive | None = Field(None, description="Be there after this time; as soon as possible if not given.")
-    distance: Positive = Field(DISTANCE, description="How long the way is (m) for which energy and time are meant.")
-    min_height: Finite | None = Field(None, description="The body never sinks below this (m).")
-    max_height: Positive | None = Field(None, description="The body never rises above this (m).")
-    min_pace: Positive | None = Field(None, description="Steps are at least this long (m).")
-    max_pace: Positive | None = Field(None, description="Steps are at most this long (m).")
-    lame: str | None = Field(None, description="The leg to be spared.")
-    max_load: Annotated[float, Field(gt=0, le=1)] = Field(
-        0.17, description="The share of the weight that the lame leg may carry, in the mean over time."
+    seconds: Positive | None = Field(
+        default=None, description="Be there after this time; as soon as possible if not given."
     )
-    support: Annotated[int, Field(ge=0)] = Field(0, description="How many feet are on the ground at any time.")
+    distance: Positive = Field(
+        default=DISTANCE, description="How long the way is (m) for which energy and time are meant."
+    )
+    min_height: Finite | None = Field(default=None, description="The body never sinks below this (m).")
+    max_height: Positive | None = Field(default=None, description="The body never rises above this (m).")
+    min_pace: Positive | None = Field(default=None, description="Steps are at least this long (m).")
+    max_pace: Positive | None = Field(default=None, description="Steps are at most this long (m).")
+    lame: str | None = Field(default=None, description="The leg to be spared.")
+    max_load: Annotated[float, Field(gt=0, le=1)] = Field(
+        default=0.17, description="The share of the weight that the lame leg may carry, in the mean over time."
+    )
+    support: Annotated[int, Field(ge=0)] = Field(default=0, description="How many feet are on the ground at any time.")
     max_jump: Positive | None = Field(
-        None,
+        default=None,
         description="How much the body's velocity may change in 1/240 s (m/s); 0.2 for smooth curves if not given.",
     )
-    curve: Curve = Field("smooth", description="How a foot moves through the air; `paper` lands hard.")
-    ground: Ground = Field(Ground(), description="Stairs to climb and obstacles to step over.")
+    curve: Curve = Field(default="smooth", description="How a foot moves through the air; `paper` lands hard.")
+    ground: Ground = Field(default=Ground(), description="Stairs to climb and obstacles to step over.")
 
     @model_validator(mode="after")
     def _ranges(self) -> "Wishes":
