@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from impel.gaits.energy import CHUNK, COLUMNS, DISTANCE, Measured, threads
+from impel.gaits.energy import COLUMNS, DISTANCE, Measured, share_out
 from impel.gaits.gait import Curve, leg_index
 from impel.gaits.ground import Ground
 from impel.gaits.route import make_route
@@ -24,24 +24,8 @@ def measure_over(
     out = np.empty((len(rows), COLUMNS))
     rig, edges, leg = rig_of(walker), ground.edges(), leg_index(walker, lame)
     route = make_route([(0.0, 0.0), (distance + 100.0, 0.0)])  # far enough not to think of stopping
-    tasks = [
-        threads().submit(
-            traverse,
-            rows,
-            first,
-            min(first + CHUNK, len(rows)),
-            distance,
-            leg,
-            rig,
-            route,
-            edges,
-            curve == "smooth",
-            out,
-        )
-        for first in range(0, len(rows), CHUNK)
-    ]
-    for task in tasks:
-        task.result()
+    smooth = curve == "smooth"
+    share_out(lambda first, last: traverse(rows, first, last, distance, leg, rig, route, edges, smooth, out), len(rows))
     measured = Measured(*out.T)
     for name in ("torque", "legs", "body", "acceleration", "seconds"):
         getattr(measured, name)[:] *= DISTANCE / distance

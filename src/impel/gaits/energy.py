@@ -6,14 +6,15 @@ E = (D/S)·Σ[k_τ·τ·dt + m_f·g·Δ⁺·R + m_c·g·ΔC⁺ + k_a·m_c·|Δv|
 
 import math
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
 from impel.gaits.gait import AMPLITUDE, CYCLE, DELAYS, PACE, PERIOD, STATURE, SWAY, TICK, Curve, Gait, leg_index
-from impel.gaits.legs import find_knee, hip_of, mean_progress, place_body, swing
-from impel.gaits.walker import Floats, Rig, Walker, rig_of
+from impel.gaits.legs import find_knee, flat_distance, hip_of, mean_progress, place_body, swing
+from impel.gaits.walker import Floats, Walker, rig_of
 from impel.kernel import kernel
 from impel.motion.rotations import get3, norm, sub
 
@@ -42,7 +43,7 @@ def tick_energy(rig, foot, floor, lifted, body, cosine, sine, before, velocity, 
     for i in range(n):
         if not lifted[i]:
             planted += 1
-            spread += math.hypot(foot[i, 0] - body[0], foot[i, 1] - body[1])
+            spread += flat_distance(foot[i, 0], foot[i, 1], body[0], body[1])
     rise = body[2] - before[2]
     torque = 0.0
     for i in range(n):
@@ -59,7 +60,7 @@ def tick_energy(rig, foot, floor, lifted, body, cosine, sine, before, velocity, 
         if planted == 1 or spread == 0.0:  # 001, eq. 7, made to sum to the weight for any number of feet
             share = 1.0 / planted
         else:
-            share = (1.0 - math.hypot(foot[i, 0] - body[0], foot[i, 1] - body[1]) / spread) / (planted - 1)
+            share = (1.0 - flat_distance(foot[i, 0], foot[i, 1], body[0], body[1]) / spread) / (planted - 1)
         if i == lame:
             out[LOAD] += share
         pole = (
@@ -68,7 +69,7 @@ def tick_energy(rig, foot, floor, lifted, body, cosine, sine, before, velocity, 
             rig.pole[i, 2],
         )
         knee = find_knee(hip, end, pole, rig.length[i, 0], rig.length[i, 1])
-        arm = math.hypot(knee[0] - hip[0], knee[1] - hip[1]) + math.hypot(knee[0] - end[0], knee[1] - end[1])
+        arm = flat_distance(knee[0], knee[1], hip[0], hip[1]) + flat_distance(knee[0], knee[1], end[0], end[1])
         torque += share * rig.body_mass * GRAVITY * arm  # 001, eq. 6
     out[0] += TORQUE_COST * torque * dt
     out[2] += rig.body_mass * GRAVITY * max(0.0, rise)
@@ -106,6 +107,7 @@ def _measure(rows, first, last, rig, lame, smooth, out):
     body = np.zeros(3)
     before = np.zeros(3 + n)
     velocity = np.zeros(3)
+    start = np.zeros(n)
     effort = SMOOTH_EFFORT if smooth else PAPER_EFFORT
     for row in range(first, last):
         amplitude = rows[row, AMPLITUDE]
@@ -117,10 +119,12 @@ def _measure(rows, first, last, rig, lame, smooth, out):
         dt = seconds / ticks
         lead = 0.5 - 1.0 + (1.0 - mean_progress(smooth)) / cycle  # centres each foot's way on its hip
         clear_row(out[row])
+        for i in range(n):
+            start[i] = rows[row, DELAYS + i] / cycle
         for tick in range(-2, ticks):
+            now = tick / ticks
             for i in range(n):
-                start = rows[row, DELAYS + i] / cycle
-                phase = tick / ticks - start
+                phase = now - start[i]
                 count = math.floor(phase)
                 u = (phase - count) * cycle
                 lifted[i] = TOUCH < u < 1.0 - TOUCH
@@ -130,7 +134,7 @@ def _measure(rows, first, last, rig, lame, smooth, out):
                     ahead, height = swing(u, smooth)
                 elif u <= TOUCH:
                     ahead = 0.0
-                foot[i, 0] = rig.rest[i, 0] + pace * (count + ahead + lead + start)
+                foot[i, 0] = rig.rest[i, 0] + pace * (count + ahead + lead + start[i])
                 foot[i, 1] = rig.rest[i, 1]
                 foot[i, 2] = amplitude * height
             place_body(foot, floor, lame, 1.0, sway, sway, rows[row, STATURE], 1.0, 0.0, rig, body)
@@ -172,38 +176,33 @@ class Measured:
         return self.torque + self.legs + self.body + self.acceleration
 
 
+CHUNK = 16  # gaits per task: small enough that all cores finish together, large enough to outweigh the hand-over
+
 _pool: ThreadPoolExecutor | None = None
 
 
-def threads() -> ThreadPoolExecutor:
-    """One thread per core, which kernels share because they need no interpreter."""
+def share_out(work: Callable[[int, int], None], count: int) -> None:
+    """Do work(first, last) for all of `count` gaits on all cores; kernels need no interpreter, so threads will do."""
     global _pool
     if _pool is None:
         _pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
-    return _pool
-
-
-CHUNK = 16  # gaits per task: small enough that both cores finish together, large enough to outweigh the hand-over
-
-
-def measure(walker: Walker, rows: Floats, *, curve: Curve = "smooth", lame: str | None = None) -> Measured:
-    """Energy terms and shape of many gaits (N, 6 + legs), on all cores."""
-    rows = np.ascontiguousarray(np.atleast_2d(rows), np.float64)
-    return Measured(*_measure_rows(rig_of(walker), rows, leg_index(walker, lame), curve == "smooth").T)
-
-
-def _measure_rows(rig: Rig, rows: Floats, lame: int, smooth: bool) -> Floats:
-    out = np.empty((len(rows), COLUMNS))
-    if len(rows) <= CHUNK:
-        _measure(rows, 0, len(rows), rig, lame, smooth, out)
-        return out
-    tasks = [
-        threads().submit(_measure, rows, first, min(first + CHUNK, len(rows)), rig, lame, smooth, out)
-        for first in range(0, len(rows), CHUNK)
-    ]
+    tasks = [_pool.submit(work, first, min(first + CHUNK, count)) for first in range(0, count, CHUNK)]
     for task in tasks:
         task.result()
-    return out
+
+
+def measure(
+    walker: Walker, rows: Floats, *, curve: Curve = "smooth", lame: str | None = None, cores: int | None = None
+) -> Measured:
+    """Energy terms and shape of many gaits (N, 6 + legs), on all cores or on one."""
+    rows = np.ascontiguousarray(np.atleast_2d(rows), np.float64)
+    out = np.empty((len(rows), COLUMNS))
+    rig, leg, smooth = rig_of(walker), leg_index(walker, lame), curve == "smooth"
+    if cores == 1 or len(rows) <= CHUNK:
+        _measure(rows, 0, len(rows), rig, leg, smooth, out)
+    else:
+        share_out(lambda first, last: _measure(rows, first, last, rig, leg, smooth, out), len(rows))
+    return Measured(*out.T)
 
 
 def measure_gait(gait: Gait) -> Measured:

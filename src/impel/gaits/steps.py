@@ -24,7 +24,7 @@ from impel.gaits.energy import (
 )
 from impel.gaits.gait import AMPLITUDE, CYCLE, DELAYS, PACE, PERIOD, STATURE, SWAY, TICK
 from impel.gaits.ground import CLEARANCE, PASSING, foothold, piece_at
-from impel.gaits.legs import mean_progress, place_body, swing
+from impel.gaits.legs import flat_distance, mean_progress, place_body, swing
 from impel.gaits.route import place_on
 from impel.gaits.walker import Floats
 from impel.kernel import kernel
@@ -48,14 +48,14 @@ class State(NamedTuple):
     foot: Floats  # (n, 3)
     floor: Floats  # (n,) the ground below each foot, sliding from step to step
     lifted: NDArray[np.bool_]  # (n,)
-    step: Floats  # (n, 12) from x y z along, to x y z along, lift phase, cycle, amplitude, pace
+    step: Floats  # (n, 13) from x y z along, to x y z along, lift phase, cycle, amplitude, pace, whether the last
     lifts: NDArray[np.int64]  # (n,) so far
     body: Floats  # (3,)
     before: Floats  # (3 + n,)
     velocity: Floats  # (3,)
 
 
-_FROM, _TO, _LIFT, _TURN, _HIGH, _LONG = 0, 4, 8, 9, 10, 11
+_FROM, _TO, _LIFT, _TURN, _HIGH, _LONG, _LAST = 0, 4, 8, 9, 10, 11, 12
 
 
 @kernel
@@ -66,7 +66,7 @@ def new_state(n):
         np.zeros((n, 3)),
         np.zeros(n),
         np.zeros(n, np.bool_),
-        np.zeros((n, 12)),
+        np.zeros((n, 13)),
         np.zeros(n, np.int64),
         np.zeros(3),
         np.zeros(3 + n),
@@ -165,7 +165,8 @@ def _advance(state, row, dphase, stride, lame, born_lame, rig, route, edges, smo
             _plan(state, i, min(target, route.length), rig, route, edges)
             state.lifts[i] += 1
             step[_LONG] = stride
-            distance = math.hypot(step[_TO] - step[_FROM], step[_TO + 1] - step[_FROM + 1])
+            step[_LAST] = target >= route.length
+            distance = flat_distance(step[_TO], step[_TO + 1], step[_FROM], step[_FROM + 1])
             if distance > SAME_PLACE * row[PACE]:
                 state.lifted[i] = True
                 step[_LIFT] = phase - late
@@ -265,13 +266,12 @@ def _tick(state, row, moods, wishes, tick, lame, born_lame, rig, route, edges, s
 
 
 @kernel(inline=True)
-def _arrived(state, row, rig, route, edges):
+def _arrived(state):
     """Whether all feet stand where the way ends."""
-    for i in range(rig.rest.shape[0]):
-        short = foothold(edges, route.length + rig.rest[i, 0]) - state.step[i, _TO + 3]
-        if state.lifted[i] or abs(short) > SAME_PLACE * row[PACE]:
+    for i in range(state.foot.shape[0]):
+        if state.lifted[i] or state.step[i, _LAST] == 0.0:
             return False
-    return state.clock[_ALONG] >= route.length
+    return True
 
 
 @kernel
@@ -301,7 +301,7 @@ def walk_ticks(moods, wishes, lame, born_lame, rig, route, edges, smooth, record
             recorded.genes[tick, c] = row[c]
         for c in range(4):
             recorded.energy[tick, c] = out[c]
-        if _arrived(state, row, rig, route, edges):
+        if _arrived(state):
             return tick + 1
     return wishes.shape[0]
 
