@@ -12,6 +12,7 @@ from impel.gaits.energy import Measured, measure, measure_gait
 from impel.gaits.evolve import evolve
 from impel.gaits.gait import DELAYS
 from impel.gaits.ground import Ground, Obstacle, Stairs
+from impel.gaits.walk import walk_gait
 from impel.gaits.walker import load_walker, validated
 from impel.gaits.wishes import Wishes, arrival_order, fitness, limits_for
 
@@ -56,6 +57,9 @@ def test_height_pace_and_limp_are_kept_to_a_millionth(curve):
         assert evolved.measured.stretch[0] <= 0
         again = measure_gait(evolved.gait)  # the gait as written says the same
         assert again.energy[0] == pytest.approx(evolved.energy, rel=1e-12)
+        walked = walk_gait(evolved.gait)
+        assert walked.stretch <= 0
+        assert curve == "paper" or walked.jump <= 0.2
 
 
 def test_support_keeps_feet_on_the_ground():

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+import impel.gaits
 from impel.files import Problem
 from impel.gaits.ground import Ground, Obstacle, Stairs
 from impel.gaits.legs import pose_legs
@@ -65,6 +66,14 @@ def test_a_walk_is_a_take_with_footfalls_where_feet_land(walked):
     assert np.all(np.diff(take.channels["energy"]) >= 0)
     with pytest.raises(Problem, match="fps: must divide 240"):
         as_take(walked, fps=50)
+
+
+def test_the_example_of_the_package_runs():
+    names: dict = {}
+    example = "\n".join(line.removeprefix("    ") for line in impel.gaits.__doc__.split("\n")[1:])
+    exec(example, names)  # what the package tells its readers to write
+    assert names["take"].names[0] == "body"
+    assert names["limp"].gait.lame == "rear_right"
 
 
 def test_stairs_and_obstacles_stand_in_the_take_where_the_feet_meet_them():

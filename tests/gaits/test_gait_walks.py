@@ -47,7 +47,7 @@ def keys(values):
     return st.lists(st.tuples(st.floats(0, 12), values), min_size=1, max_size=5).map(sorted)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     st.sampled_from(walker_names()),
     keys(st.floats(0, 100)),

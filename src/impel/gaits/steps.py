@@ -268,10 +268,11 @@ def _tick(state, row, moods, wishes, tick, lame, born_lame, rig, route, edges, s
 @kernel(inline=True)
 def _arrived(state):
     """Whether all feet stand where the way ends."""
+    there = 0
     for i in range(state.foot.shape[0]):
-        if state.lifted[i] or state.step[i, _LAST] == 0.0:
-            return False
-    return True
+        if not state.lifted[i] and state.step[i, _LAST] == 1.0:
+            there += 1
+    return there == state.foot.shape[0]
 
 
 @kernel

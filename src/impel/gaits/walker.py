@@ -189,18 +189,25 @@ def _line(mistake: Any) -> str:
     return f"{where}: {what}{got}" if where else what + got
 
 
-@lru_cache
 def load_walker(name: str) -> Walker:
     """A built-in walker by name, or a walker file by path."""
-    path = BUILT_IN / f"{name}.yaml"
-    if name not in walker_names():
-        if not name.endswith((".yaml", ".yml", ".json")):
-            raise Problem(f"{name}: no such walker; built in are {', '.join(walker_names())}, or give a .yaml file")
-        path = Path(name)
+    if name in walker_names():
+        return _built_in(name)
+    if not name.endswith((".yaml", ".yml", ".json")):
+        raise Problem(f"{name}: no such walker; built in are {', '.join(walker_names())}, or give a .yaml file")
+    return _read(Path(name), name)
+
+
+@lru_cache
+def _built_in(name: str) -> Walker:
+    return _read(BUILT_IN / f"{name}.yaml", name)
+
+
+def _read(path: Path, subject: str) -> Walker:
     document = read_document(path)
     if not isinstance(document, dict):
-        raise Problem(f"{path}: expected a walker: name, body and legs")
-    return validated(Walker, document, name if path.parent == BUILT_IN else str(path))
+        raise Problem(f"{subject}: expected a walker: name, body and legs")
+    return validated(Walker, document, subject)
 
 
 def walker_names() -> list[str]:
