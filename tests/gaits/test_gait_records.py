@@ -6,7 +6,7 @@ from impel.files import Problem
 from impel.gaits.ground import Ground, Obstacle, Stairs
 from impel.gaits.legs import pose_legs
 from impel.gaits.mood import load_moods
-from impel.gaits.record import FOOT, as_take, tracks
+from impel.gaits.record import as_take, tracks
 from impel.gaits.walk import walk
 from impel.gaits.walker import rig_of
 from impel.motion.rotations import matrix_from_quaternion
@@ -21,7 +21,7 @@ def walked():
 def test_capsules_reach_from_joint_to_joint_and_feet_stand_on_the_ground(walked):
     keys = tracks(walked)
     walker = walked.walker
-    lift = np.array([0, 0, FOOT * walker.thickness])
+    lift = np.array([0, 0, walker.sole])
     hip, knee = pose_legs(rig_of(walker), walked.body, walked.heading, walked.foot)
     axis = matrix_from_quaternion(keys.orientations)[..., 2]
     for i, (name, leg) in enumerate(walker.legs.items()):

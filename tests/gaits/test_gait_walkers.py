@@ -41,6 +41,8 @@ LEG = {"hip": [0.4, 0.4, 0], "foot": [0.9, 0.9], "upper": 1, "lower": 1}
             {"rhythm": "even", "orders": [[0, 1, 1, 0]]},
             "limits.spacing: 0.4 lets a foot lift again before it has landed",
         ),
+        ({"body": {"shape": {"box": [1, 0, 1]}}}, "body.shape: must be {sphere: radius} or {box: [x, y, z]}"),
+        ({"body": {"shape": {"sphere": "big"}}}, "body.shape: must be {sphere: radius} or {box: [x, y, z]}"),
         ({"wings": 2}, "wings: extra inputs are not permitted, got 2"),
         ({"stance": float("nan")}, "stance: input should be"),
     ],

@@ -201,6 +201,15 @@ def test_stairs_are_climbed_and_obstacles_stepped_over_without_touching_them(nam
     assert walked.body[-1, 2] - walked.body[0, 2] == pytest.approx(edges[-1, 1], abs=0.01)
 
 
+def test_a_tired_walker_rises_to_bring_its_body_over_an_obstacle():
+    log = Ground(obstacles=(Obstacle(start=3, length=0.3, height=0.65),))
+    flat, over = (walk(MOODS["creature"], mood=0, ground=ground) for ground in (Ground(), log))
+    assert over.body[:, 2].mean() > flat.body[:, 2].mean() + 0.05
+    beside = np.maximum(0, np.abs(over.along - 3.15) - 0.15)
+    bottom = over.body[:, 2] + over.walker.sole - over.walker.body.depth(beside)
+    assert bottom.min() >= 0.65
+
+
 def test_a_foot_never_lands_on_an_obstacle_or_an_edge():
     edges = LOG.edges()
     for x in np.linspace(2, 4, 81):
@@ -222,6 +231,10 @@ def test_a_foot_never_lands_on_an_obstacle_or_an_edge():
         ({"path": [(0, 0), (9e3, 0)]}, "path: 9000 m takes longer than 3600 s at any pace"),
         ({"path": [(0, 0), (2e4, 0)]}, "path: is 2e+04 m long, must be at most 10000 m"),
         ({"mood": [(5, 10), (1, 20)]}, "mood: times must be finite and in order"),
+        (
+            {"mood": 0, "ground": Ground(obstacles=(Obstacle(start=3, length=0.2, height=1.7),))},
+            "creature: its (body would hit the ground|legs are .* too short)",
+        ),
         (
             {"ground": Ground(obstacles=(Obstacle(start=3, length=4, height=0.3),))},
             "creature: its legs are",

@@ -15,7 +15,6 @@ from impel.gaits.walk import Walk
 from impel.gaits.walker import Floats, rig_of
 from impel.takes.take import Take
 
-FOOT = 1.25  # radius of a foot, in thicknesses of the leg
 GROUND_WIDTH = 4.0  # m, of the stairs and obstacles as drawn
 GROUND_COLOR = "#b8b0a2"
 FLOOR_COLOR = "#d8d8d4"
@@ -56,12 +55,12 @@ def tracks(walk: Walk, *, every: int = 1) -> Tracks:
     for i, (name, leg) in enumerate(walker.legs.items()):
         names += [f"{name}.upper", f"{name}.lower", f"{name}.foot"]
         shapes += [{"capsule": {"radius": radius, "length": length}} for length in (leg.upper, leg.lower)]
-        shapes.append({"sphere": FOOT * radius})
+        shapes.append({"sphere": walker.sole})
         colors += [walker.color] * 3
         positions += [(hip[:, i] + knee[:, i]) / 2, (knee[:, i] + foot[:, i]) / 2, foot[:, i]]
         orientations += [upper[:, i], lower[:, i], still]
     place = np.stack(positions, axis=1)
-    place[:, :, 2] += FOOT * radius  # the walk is of the soles, the bodies stand on them
+    place[:, :, 2] += walker.sole  # the walk is of the soles, the bodies stand on them
     return Tracks(names, shapes, colors, walk.time[::every], place, np.stack(orientations, axis=1))
 
 

@@ -19,7 +19,7 @@ from impel.gaits.walker import Floats, Walker, rig_of
 Keys = float | Sequence[tuple[float, float]]  # a value, or (time, value) pairs to go through
 
 LONGEST = 3600.0  # s; a walk that takes longer was not meant
-CROUCHES = (1.0, 0.94, 0.88, 0.82, 0.76)  # of its stature, tried in turn where the ground asks for longer legs
+STATURE_STEP = 0.06  # by which it stands lower or higher at each try where the ground asks for it
 
 
 @dataclass
@@ -78,13 +78,19 @@ def walk(
     if seconds is None and route.length / _speeds(moods).max() > LONGEST:
         raise Problem(f"path: {route.length:.4g} m takes longer than {LONGEST:g} s at any pace")
     keys = mood, pace, height, limp
-    for crouch in (1.0,) if ground.flat else CROUCHES:
-        recorded, arrived, summary = _step_along(moods, route, ground, leg, keys, crouch, seconds)
-        if summary.stretch <= 0.0:
+    stature, direction = 1.0, 0
+    while True:  # stand lower where legs are too short for the ground, higher where the body would hit it
+        recorded, arrived, summary = _step_along(moods, route, ground, leg, keys, stature, seconds)
+        bump = _bump(walker, ground, recorded)
+        wanted = -1 if summary.stretch > 0.0 else 1 if bump is not None else 0
+        if wanted == 0 or wanted == -direction or ground.flat or not 0.6 < stature < 2.0:
             break
+        stature, direction = stature * (1.0 + STATURE_STEP * wanted), wanted
     if summary.stretch > 0.0:
         hint = "lower the height or the pace" if ground.flat else "the ground is too rough, or the steps are too long"
         raise Problem(f"{walker.name}: its legs are {summary.stretch:.2g} m too short for this walk: {hint}")
+    if bump is not None:
+        raise Problem(f"{walker.name}: its body would hit the ground {bump:.1f} m along: raise its height or its mood")
     if not arrived and seconds is None:
         raise Problem(f"path: {route.length:.4g} m takes longer than {LONGEST:g} s at this pace")
     points, time = np.asarray(path, np.float64), _times(len(recorded.body))
@@ -93,7 +99,7 @@ def walk(
 
 
 def _step_along(
-    moods: Moods, route: Route, ground: Ground, leg: int, keys: tuple[Any, ...], crouch: float, seconds: float | None
+    moods: Moods, route: Route, ground: Ground, leg: int, keys: tuple[Any, ...], stature: float, seconds: float | None
 ) -> tuple[Recorded, bool, Measured]:
     """What happened, whether it got to the end of the way, and a summary."""
     rig, edges, smooth = rig_of(moods.walker), ground.edges(), moods.curve == "smooth"
@@ -103,7 +109,7 @@ def _step_along(
     while True:
         count = int(min(guess, limit) / TICK) + 1
         wishes = _wishes(moods, _times(count), *keys)
-        wishes[:, 2] *= crouch
+        wishes[:, 2] *= stature
         recorded = _room_for(count, len(moods.walker.legs))
         out = np.zeros(COLUMNS)
         born_lame = moods.lame is not None
@@ -113,6 +119,18 @@ def _step_along(
             kept: list[Any] = [series[:ticks] for series in recorded]
             return Recorded(*kept), ticks < count, Measured(*out)
         guess *= 2
+
+
+def _bump(walker: Walker, ground: Ground, recorded: Recorded) -> float | None:
+    """How far along the body would hit a step or an obstacle, if anywhere."""
+    edges = ground.edges()
+    ends = np.append(edges[1:, 0], np.inf)
+    for start, end, level in zip(edges[:, 0], ends, edges[:, 1]):
+        beside = np.maximum(0.0, np.maximum(start - recorded.along, recorded.along - end))
+        hit = recorded.body[:, 2] + walker.sole - walker.body.depth(beside) < level
+        if hit.any():
+            return float(recorded.along[hit][0])
+    return None
 
 
 def _speeds(moods: Moods) -> Floats:

@@ -20,6 +20,8 @@ M = TypeVar("M", bound=BaseModel)
 
 BUILT_IN = Path(__file__).parent / "walkers"
 
+FOOT = 1.25  # radius of a foot, in thicknesses of the leg
+
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Range = tuple[Finite, Finite]
@@ -53,9 +55,30 @@ class Leg(_Strict):
 
 
 class Body(_Strict):
-    shape: dict[str, Any] = Field(description="The body's shape, as in a scene.")
+    shape: dict[str, Any] = Field(description="The body's shape, as in a scene: a sphere or a box.")
     mass: Positive = 1.0
     color: str = Field(default="#e4572e", pattern="^#[0-9a-fA-F]{6}$")
+
+    @field_validator("shape")
+    @classmethod
+    def _known(cls, shape: dict[str, Any]) -> dict[str, Any]:
+        match shape:
+            case {"sphere": radius} if _is_size(radius) and len(shape) == 1:
+                return shape
+            case {"box": [*sides]} if len(sides) == 3 and all(_is_size(side) for side in sides) and len(shape) == 1:
+                return shape
+        raise ValueError("must be {sphere: radius} or {box: [x, y, z]} with positive sizes")
+
+    def depth(self, beside: Floats) -> Floats:
+        """How far below its centre the body reaches, that far ahead of or behind it; -inf where it does not."""
+        if "sphere" in self.shape:
+            inside = self.shape["sphere"] ** 2 - beside**2
+            return np.where(inside >= 0, np.sqrt(np.maximum(inside, 0.0)), -np.inf)
+        return np.where(beside <= self.shape["box"][0] / 2, self.shape["box"][2] / 2, -np.inf)
+
+
+def _is_size(value: Any) -> bool:
+    return isinstance(value, int | float) and 0 < value < math.inf
 
 
 class Limits(_Strict):
@@ -138,6 +161,11 @@ class Walker(_Strict):
                         f"must be at least {1 / (max(choice) + 1):.3g} for order {list(choice)}"
                     )
         return self
+
+    @property
+    def sole(self) -> float:
+        """Radius of a foot (m): its centre is this far above the ground."""
+        return FOOT * self.thickness
 
     def all_orders(self) -> list[tuple[int, ...]]:
         if self.orders is not None:
