@@ -4,28 +4,15 @@
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.control.targets import advance_target
-from impel.kernel import kernel
+from impel.control.linkage import Linkage, gather, measured_rates, wished_rates
+from impel.control.targets import advance_targets
+from impel.kernel import kernel, struct
 from impel.motion.paths import Paths
-from impel.motion.rotations import (
-    add,
-    axpy,
-    cross,
-    dot,
-    get3,
-    get4,
-    norm,
-    rotate,
-    scale,
-    set3,
-    sub,
-    unrotate,
-)
+from impel.motion.rotations import add, axpy, cross, dot, get3, get4, rotate, scale, set3, sub, unrotate
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -33,133 +20,158 @@ Integers = NDArray[np.int64]
 RESIDUAL = 0.3  # of the pull at base distance: what the correction may add beyond the weight (measured: no wind-up)
 
 
-class Actuators(NamedTuple):
+@struct
+class Actuators:
     """A actuators; actuator a follows path a with a force, or with a torque if its path turns."""
 
     body: Integers  # (A,)
+    member: Integers  # (A,) the same body in the linkage
     paths: Paths
+    linkage: Linkage
     base: Floats  # (A,) base distance in metres, or base angle in radians
+    limit: Floats  # (A,) the same as targets.py measures it
+    enough: Floats  # (A,)
     stiffness: Floats  # (A,) 1/s²: 2α/Δt²
     damping: Floats  # (A,) 1/s: 2β/Δt
     adaptation: Floats  # (A,) 1/s: γ, how fast lasting loads are compensated
     strength: Floats  # (A,) N or N·m
-    mass: Floats  # (A,) that a force has to move: the body and what it carries
-    inertia: Floats  # (A, 3, 3) that a torque has to turn, in the body's frame
-    lever: Floats  # (A, 3) mass times arm of what the torque lifts, in the body's frame
-    # From here on: what changes from step to step.
+    weight: Floats  # (A,) kg: what a force may have to carry
+    # State: what goes on from step to step.
     segment: Floats  # (A,) where the target is
     u: Floats  # (A,)
     lap: Floats  # (A,) how often a loop was closed
-    correction: Floats  # (A, 3)
-    momentum: Floats  # (A, 3) of what is moved, at the last step
-    applied: Floats  # (A, 3) at the last step, after truncation
-    axis: Floats  # (A, 3) of the way round that was taken, for turns near 180°
+    pose: Floats  # (A, 4) of the target: (x, y, z, 0), or an orientation
+    tangent: Floats  # (A, 3) its velocity by u
+    offset: Floats  # (A, 3) from the body to its target; near 180° it remembers which way round was taken
+    carried: Floats  # (A,) the share of the weight that the actuator has learnt to carry, 0 to 1
+    residual: Floats  # (A, 3) what it compensates beyond that
+    applied: Floats  # (A, 3) after truncation
     saturated: Floats  # (A,) 1 while the strength is not enough
     done: Floats  # (A,) 1 since the last key was reached
+    last_velocity: Floats  # (M, 3) of the linkage's members when last seen
+    last_momentum: Floats  # (M, 3)
+    # Scratch of one step.
+    wish: Floats  # (A, 3) acceleration
+    pull: Floats  # (A, 3) force or torque
 
-    STATE = ("segment", "u", "lap", "correction", "momentum", "applied", "axis", "saturated", "done")
+    STATE = (
+        "segment", "u", "lap", "pose", "tangent", "offset", "carried", "residual", "applied", "saturated", "done",
+        "last_velocity", "last_momentum",
+    )  # fmt: skip
 
 
 @kernel
 def steer(bodies, actuators, gravity, dt_last):
     """Set the push and twist of every actuated body; dt_last is the length of the last step, 0 in the first."""
+    advance_targets(bodies, actuators)  # 1.1
+    pull(bodies, actuators)  # 1.2
+    correct(bodies, actuators, gravity, dt_last)  # 1.3
+
+
+@kernel
+def pull(bodies, actuators):
+    """Box 1.2: forces and torques towards the targets (003, eqs. 2 and 3).
+
+    Each offset should behave as a damped spring of its own, so the equations give wished accelerations; which forces
+    achieve them follows from the mechanics of the linkage. (For a single body that is m·a, and J·a + ω∧Jω: the paper
+    has the sign wrong.)
+    """
+    linkage = actuators.linkage
     for a in range(len(actuators.body)):
         body = actuators.body[a]
-        set3(bodies.push, body, (0.0, 0.0, 0.0))
-        set3(bodies.twist, body, (0.0, 0.0, 0.0))
+        speed = get3(bodies.spin if actuators.paths.turns[a] == 1 else bodies.velocity, body)
+        wish = axpy(-actuators.damping[a], speed, scale(get3(actuators.offset, a), actuators.stiffness[a]))
+        set3(actuators.wish, a, wish)
+    wished_rates(bodies, linkage, actuators.wish)
+    gather(bodies, linkage, 0.0)
     for a in range(len(actuators.body)):
-        offset = advance_target(bodies, actuators, a)  # 1.1
-        wish = pull(bodies, actuators, a, offset)  # 1.2
-        correct(bodies, actuators, a, wish, gravity, dt_last)  # 1.3
+        k = actuators.member[a]
+        if actuators.paths.turns[a] == 1:
+            set3(actuators.pull, a, get3(linkage.torque, k))
+        elif linkage.move[k] == a:
+            set3(actuators.pull, a, get3(linkage.force, k))
+        else:  # not a root: what it hangs on takes its share
+            set3(actuators.pull, a, scale(get3(actuators.wish, a), linkage.mass[k]))
+
+
+@kernel
+def correct(bodies, actuators, gravity, dt_last):
+    """Box 1.3: compensate lasting loads, keep to the strength, and apply (003, eqs. 7 to 10).
+
+    The load of the last step is what momentum changed by beyond what was applied. In these terms eqs. 7 and 8 are exact
+    for any motion, and never invent a load.
+    """
+    linkage = actuators.linkage
+    if dt_last > 0.0:
+        measured_rates(bodies, linkage, actuators.last_velocity, actuators.last_momentum, dt_last)
+        gather(bodies, linkage, 0.5 * dt_last)
+    for k in range(len(linkage.body)):
+        set3(actuators.last_velocity, k, get3(bodies.velocity, linkage.body[k]))
+        set3(actuators.last_momentum, k, get3(bodies.momentum, linkage.body[k]))
+    blend = 0.0
+    for a in range(len(actuators.body)):
+        body = actuators.body[a]
+        k = actuators.member[a]
+        turns = actuators.paths.turns[a] == 1
+        q = get4(bodies.orientation, body)
+        if turns:
+            against = cross(gravity, rotate(q, get3(linkage.lever, k)))
+        else:
+            against = scale(gravity, -actuators.weight[a])
+        strength = actuators.strength[a]
+        if dt_last > 0.0:
+            load = sub(get3(linkage.torque if turns else linkage.force, k), get3(actuators.applied, a))
+            if a == 0 or actuators.adaptation[a] != actuators.adaptation[a - 1]:  # an exponential is dear
+                blend = -math.expm1(-actuators.adaptation[a] * dt_last)
+            share, rest = adapt(actuators.carried[a], get3(actuators.residual, a), load, blend, against, 0.5 * strength)
+            limit = RESIDUAL * actuators.stiffness[a] * actuators.base[a]
+            if turns:
+                rest = limit_torque(rest, q, linkage.inertia[k], limit)
+            else:
+                rest = limit_size(rest, limit * actuators.weight[a])
+            actuators.carried[a] = share
+            set3(actuators.residual, a, rest)
+        correction = axpy(actuators.carried[a], against, get3(actuators.residual, a))
+        total = add(get3(actuators.pull, a), correction)
+        actuators.saturated[a] = 1.0 if dot(total, total) > strength * strength else 0.0
+        total = limit_size(total, strength)
+        set3(actuators.applied, a, total)
+        set3(bodies.twist if turns else bodies.push, body, total)
+
+
+@kernel
+def adapt(share, rest, load, blend, against, most):
+    """Learn from a load (003, eqs. 9 and 10): the correction is a share of the weight, and a rest.
+
+    The weight is remembered as a share so that its torque follows the pose at once. The rest is limited afterwards: a
+    body that an obstacle holds back would gather force, and shoot off when it comes free.
+    """
+    correction = axpy(share, against, rest)
+    correction = limit_size(axpy(-blend, add(load, correction), correction), most)
+    heavy = dot(against, against)
+    share = 0.0
+    if heavy > 0.0:
+        share = min(max(dot(correction, against) / heavy, 0.0), 1.0)
+    return share, axpy(-share, against, correction)
 
 
 @kernel(inline=True)
-def inertia_times(actuators, a, q, v):
-    """The felt inertia times a vector, both in the world's frame."""
-    w = unrotate(q, v)
-    tensor = actuators.inertia[a]
-    return rotate(
-        q,
-        (
-            tensor[0, 0] * w[0] + tensor[0, 1] * w[1] + tensor[0, 2] * w[2],
-            tensor[1, 0] * w[0] + tensor[1, 1] * w[1] + tensor[1, 2] * w[2],
-            tensor[2, 0] * w[0] + tensor[2, 1] * w[1] + tensor[2, 2] * w[2],
-        ),
-    )
+def limit_size(v, most):
+    size2 = dot(v, v)
+    if size2 <= most * most:
+        return v
+    return scale(v, most / math.sqrt(size2))
 
 
 @kernel
-def pull(bodies, actuators, a, offset):
-    """The force or torque towards the target: 003, eqs. 2 and 3, the latter with the sign that physics asks for."""
-    body = actuators.body[a]
-    stiffness = actuators.stiffness[a]
-    damping = actuators.damping[a]
-    if actuators.paths.turns[a] == 0:
-        wish = axpy(-damping, get3(bodies.velocity, body), scale(offset, stiffness))
-        return scale(wish, actuators.mass[a])
-    q = get4(bodies.orientation, body)
-    spin = get3(bodies.spin, body)
-    wish = axpy(-damping, spin, scale(offset, stiffness))
-    return add(inertia_times(actuators, a, q, wish), cross(spin, inertia_times(actuators, a, q, spin)))
-
-
-@kernel
-def correct(bodies, actuators, a, wish, gravity, dt_last):
-    """Compensate lasting loads, keep to the strength, and apply: 003, eqs. 7 to 10.
-
-    The load of the last step is what momentum changed by beyond what was applied. Eqs. 7 and 8 in terms of momentum
-    are exact, so that the correction never invents a load.
-    """
-    body = actuators.body[a]
-    turns = actuators.paths.turns[a] == 1
-    q = get4(bodies.orientation, body)
-    if turns:
-        momentum = inertia_times(actuators, a, q, get3(bodies.spin, body))
-        against = cross(gravity, rotate(q, get3(actuators.lever, a)))
-    else:
-        momentum = scale(get3(bodies.velocity, body), actuators.mass[a])
-        against = scale(gravity, -actuators.mass[a])
-    correction = get3(actuators.correction, a)
-    if dt_last > 0.0:
-        change = scale(sub(momentum, get3(actuators.momentum, a)), 1.0 / dt_last)
-        load = sub(change, get3(actuators.applied, a))
-        blend = -math.expm1(-actuators.adaptation[a] * dt_last)
-        correction = axpy(-blend, add(load, correction), correction)
-        correction = _without_windup(actuators, a, q, correction, against)
-    total = add(wish, correction)
-    size = norm(total)
-    strength = actuators.strength[a]
-    actuators.saturated[a] = 0.0
-    if size > strength:
-        total = scale(total, strength / size)
-        actuators.saturated[a] = 1.0
-    set3(actuators.correction, a, correction)
-    set3(actuators.momentum, a, momentum)
-    set3(actuators.applied, a, total)
-    into = bodies.twist if turns else bodies.push
-    set3(into, body, total)
-
-
-@kernel
-def _without_windup(actuators, a, q, correction, against):
-    """Limit a correction to the weight that may hang on the body and a share of the pull.
-
-    A body that an obstacle holds back would otherwise gather force and shoot off when it comes free.
-    """
-    heavy = dot(against, against)
-    carried = (0.0, 0.0, 0.0)
-    if heavy > 0.0:
-        carried = scale(against, min(max(dot(correction, against) / heavy, 0.0), 1.0))
-    rest = sub(correction, carried)
-    size = norm(rest)
-    limit = RESIDUAL * actuators.stiffness[a] * actuators.base[a]
-    if actuators.paths.turns[a] == 0:
-        limit *= actuators.mass[a]
-    elif size > 0.0:
-        limit *= dot(rest, inertia_times(actuators, a, q, rest)) / (size * size)
-    if size > limit:
-        correction = axpy(limit / size, rest, carried)
-    size = norm(correction)
-    if size > 0.5 * actuators.strength[a]:
-        correction = scale(correction, 0.5 * actuators.strength[a] / size)
-    return correction
+def limit_torque(torque, q, inertia, acceleration):
+    """A torque no larger than what gives the inertia about its own direction such an acceleration."""
+    t = unrotate(q, torque)
+    size2 = dot(t, t)
+    across = 0.0
+    for i in range(3):
+        across += t[i] * (inertia[i, 0] * t[0] + inertia[i, 1] * t[1] + inertia[i, 2] * t[2])
+    most = acceleration * across  # times size²
+    if size2 * size2 * size2 <= most * most:
+        return torque
+    return scale(torque, most / (size2 * math.sqrt(size2)))

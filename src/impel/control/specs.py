@@ -1,7 +1,7 @@
 """From an animator's numbers to actuators: what to follow, how fast, how strongly."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.control.actuators import Actuators
-from impel.control.felt import Placed, Tree, what_is_felt
+from impel.control.linkage import Placed, Tie, make_linkage
+from impel.control.targets import reach_of
+from impel.motion.orientations import matrix_from_quaternion
 from impel.motion.paths import Paths, make_paths
-from impel.motion.rotations import matrix_from_quaternion
+from impel.motion.splines import pose_at
 
 Floats = NDArray[np.float64]
 
@@ -29,7 +31,7 @@ class ActuatorSpec:
     relaxation: float = 0.06  # Δt, seconds
     elasticity: float = math.sqrt(0.5)  # B; 1/√2 keeps the radius of a circle
     adaptation: float = 5.0  # γ, per second; 0 turns the correction off
-    strength: float = math.inf  # N or N·m
+    strength: float | None = math.inf  # N or N·m; None: one that never shows in ordinary motion
 
     @property
     def beta(self) -> float:
@@ -76,50 +78,77 @@ def auto_strength(weight: float, mass: float, stiffness: float, base: float) -> 
     return 2 * (weight + mass * stiffness * base)
 
 
-def make_actuators(specs: Sequence[ActuatorSpec], bodies: Placed, tree: Tree | None = None) -> Actuators:
-    """Gather actuators, their targets on the first keys. `tree` says how bodies hang together, if they do."""
+def make_actuators(
+    specs: Sequence[ActuatorSpec], bodies: Placed, ties: Iterable[Tie] = (), gravity: float = 0.0
+) -> Actuators:
+    """Gather actuators, their targets on the first keys of their paths.
+
+    `ties` say how bodies hang together; `gravity`, in m/s², is for strengths that are not given. All state starts at
+    zero; set `carried` to 1 for a start at which the weights are known already.
+    """
     n = len(specs)
-    felt = what_is_felt(bodies, tree)
-    paths = make_paths([s.keys for s in specs], [s.loop for s in specs])
-    body = np.array([s.body for s in specs], np.int64)
-    lever = felt.lever[body]
-    moved = {s.body for s in specs if s.kind == "move"}
+    actors: dict[str, dict[int, int]] = {"move": {}, "turn": {}}
     for a, s in enumerate(specs):
-        root = tree is None or tree.parent[s.body] < 0
-        if root and s.body not in moved:  # falls freely: gravity does not turn it
-            lever[a] = 0.0
+        if not np.isfinite(bodies.mass[s.body]):
+            raise ValueError(f"actuator {a}: body {s.body} cannot be moved")
+        if s.body in actors[s.kind]:
+            raise ValueError(f"actuator {a}: body {s.body} already has a {s.kind} actuator")
+        actors[s.kind][s.body] = a
+    linkage = make_linkage(bodies, ties, actors["move"], actors["turn"])
+    paths = make_paths([s.keys for s in specs], [s.loop for s in specs])
+    member_of = {int(body): k for k, body in enumerate(linkage.body)}
+    member = np.array([member_of[s.body] for s in specs], np.int64)
 
     def column(name: str) -> Floats:
         return np.array([getattr(s, name) for s in specs], float)
 
-    actuators = Actuators(
-        body=body,
+    def strength(s: ActuatorSpec) -> float:
+        if s.strength is not None:
+            return s.strength
+        k = member_of[s.body]
+        if s.kind == "move":
+            return auto_strength(linkage.mass[linkage.root[k]] * gravity, linkage.mass[k], s.stiffness, s.base)
+        lifted = float(np.linalg.norm(linkage.lever[k])) * gravity
+        return auto_strength(lifted, float(np.linalg.eigvalsh(linkage.inertia[k])[-1]), s.stiffness, s.base)
+
+    reach = np.array([reach_of(s.base, s.kind == "turn") for s in specs]).reshape(n, 2)
+    m = len(linkage.body)
+    starts = [pose_at(row, 0.0, bool(t)) for row, t in zip(paths.segments[paths.first_segment[:-1]], paths.turns)]
+    return Actuators(
+        body=np.array([s.body for s in specs], np.int64),
+        member=member,
         paths=paths,
+        linkage=linkage,
         base=column("base"),
+        limit=reach[:, 0].copy(),
+        enough=reach[:, 1].copy(),
         stiffness=column("stiffness"),
         damping=column("damping"),
         adaptation=column("adaptation"),
-        strength=column("strength"),
-        mass=felt.mass[body],
-        inertia=felt.inertia[body],
-        lever=lever,
+        strength=np.array([strength(s) for s in specs], float),
+        weight=linkage.mass[linkage.root[member]],
         segment=np.zeros(n),
         u=np.zeros(n),
         lap=np.zeros(n),
-        correction=np.zeros((n, 3)),
-        momentum=np.zeros((n, 3)),
+        pose=np.array([pose for pose, _ in starts]).reshape(n, 4),
+        tangent=np.array([tangent for _, tangent in starts]).reshape(n, 3),
+        offset=_first_way_round(paths),
+        carried=np.zeros(n),
+        residual=np.zeros((n, 3)),
         applied=np.zeros((n, 3)),
-        axis=_first_way_round(paths),
         saturated=np.zeros(n),
         done=np.zeros(n),
+        last_velocity=np.zeros((m, 3)),
+        last_momentum=np.zeros((m, 3)),
+        wish=np.zeros((n, 3)),
+        pull=np.zeros((n, 3)),
     )
-    return actuators
 
 
 def _first_way_round(paths: Paths) -> Floats:
     """The sense in which each path begins to turn: a first turn by 180° is made that way."""
-    rows = paths.curve[paths.first_segment[:-1]]
-    turns = rows[:, 4:].reshape(-1, 3, 4)
+    rows = paths.segments[paths.first_segment[:-1]]
+    turns = rows[:, 4:16].reshape(-1, 3, 4)
     way = np.einsum("ank,an->ak", turns[:, :, :3], turns[:, :, 3])
     way = np.einsum("aij,aj->ai", matrix_from_quaternion(rows[:, :4]), way)
     return way * paths.turns[:, None]

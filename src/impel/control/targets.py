@@ -3,85 +3,75 @@
 import math
 
 from impel.kernel import kernel
-from impel.motion.rotations import conjugate, dot, get3, get4, logarithm, multiply, norm, scale, sub
-from impel.motion.splines import orientation_at, position_at
+from impel.motion.rotations import conjugate, dot, get3, get4, logarithm, multiply, norm, scale, set3, set4
+from impel.motion.splines import FASTEST, SHARPEST, pose_at
 
-CLOSE = 1e-5  # of the base distance: a target so near its reach stops looking for more
+CLOSE = 1e-3  # of the base distance: so near its reach a target stops looking for more; on straight paths it is exact
 LOOKS = 256  # at the path in one step, at most; a target that needs more goes on in the next step
 ARRIVED = 0.01  # of the base distance: the last key is reached when its body is so near
 HALF_TURN = math.radians(170.0)  # beyond this angle the way round that was taken before is kept
 
 
-@kernel
-def offset_to(row, u, turns, position, orientation):
-    """From the body to a point of the path, and that point's velocity by u; rotation vectors if it turns."""
+def reach_of(base: float, turns: bool) -> tuple[float, float]:
+    """A base distance as `advance_target` needs it, squared or as the cosine of half the angle; and how near is enough.
+
+    In these measures the room ahead of a target is a smooth function whose bend is bounded.
+    """
     if turns:
-        q, velocity = orientation_at(row, u)
-        return logarithm(multiply(q, conjugate(orientation))), velocity
-    x, velocity = position_at(row, u)
-    return sub(x, position), velocity
+        limit = math.cos(min(base, 2 * math.pi) / 2)
+        return limit, math.cos((1 - CLOSE) * min(base, 2 * math.pi) / 2) - limit
+    return base * base, base * base * (1 - (1 - CLOSE) ** 2)
 
 
 @kernel
-def safe_step(offset, velocity, reach, fastest, sharpest):
+def apart(pose, turns, position, orientation):
+    """From the body to a place on its path: a turn with positive real part, or (0, x, y, z)."""
+    if not turns:
+        return 0.0, pose[0] - position[0], pose[1] - position[1], pose[2] - position[2]
+    r = multiply(pose, conjugate(orientation))
+    if r[0] < 0.0:
+        return -r[0], -r[1], -r[2], -r[3]
+    return r
+
+
+@kernel
+def safe_step(turns, way, tangent, room, limit, fastest, sharpest):
     """How far u may grow so that certainly no point in between lies out of reach.
 
-    The curve strays at most sharpest·s²/2 from its tangent, and distances between orientations grow no faster than in
-    flat space. So a sphere smaller by that much is left by the tangent before the sphere itself is left by the curve.
-    Converges quadratically where it can; where it cannot, |C'| ≤ fastest is the plain bound of sphere tracing.
+    The room shrinks by no more than rate·s + bend·s²/2. For a distance squared, f'' = 2·C'² + 2·r·C''; for the cosine
+    of half an angle, |q''| ≤ ω²/4 + |dω/du|/2. Converges quadratically, and is exact on a straight line.
     """
-    distance = norm(offset)
-    gap = reach - distance
-    if gap >= fastest:
-        return 1.0
-    step = gap / fastest
-    speed2 = dot(velocity, velocity)
-    speed = math.sqrt(speed2)
-    step = max(step, 2.0 * gap / (speed + math.sqrt(speed2 + 2.0 * sharpest * gap)))
-    if speed2 > 0.0:
-        outwards = dot(offset, velocity)
-        straight = _exit(outwards, speed2, distance, reach)
-        inner = reach - 0.5 * sharpest * straight * straight
-        if inner > distance:
-            step = max(step, _exit(outwards, speed2, distance, inner))
-    return step
+    rate = way[1] * tangent[0] + way[2] * tangent[1] + way[3] * tangent[2]
+    if turns:
+        rate *= 0.5
+        bend = 0.25 * fastest * fastest + 0.5 * sharpest
+    else:
+        rate *= 2.0
+        bend = 2.0 * (fastest * fastest + math.sqrt(limit) * sharpest)
+    shrinks = rate + math.sqrt(rate * rate + 2.0 * bend * room)
+    return 2.0 * room / shrinks if shrinks > 0.0 else 1.0
 
 
 @kernel(inline=True)
-def _exit(outwards, speed2, distance, radius):
-    """When a point inside a sphere, on its way along a straight line, leaves it."""
-    room = (radius - distance) * (radius + distance)
-    root = math.sqrt(outwards * outwards + speed2 * room)
-    if outwards > 0.0:
-        return room / (root + outwards)
-    return (root - outwards) / speed2
-
-
-@kernel
-def advance_target(bodies, actuators, a):
-    """Move the target to the first point ahead that is the base distance away; return the offset to it.
+def advance_target(segments, loops, turns, target, pose, tangent, position, orientation, limit, enough):
+    """Move a target, (segment, u, lap), to the first point ahead that is the base distance away.
 
     Every point it passes is within the base distance of the body now, and it never goes back: whatever pushes the
-    body away, its target waits. Loops go round at most once a step.
+    body away, its target waits. Loops go round at most once a step. Returns the target, its pose and tangent (which
+    must be given, too), and the way to it as in `apart`.
     """
-    paths = actuators.paths
-    body = actuators.body[a]
-    position = get3(bodies.position, body)
-    orientation = get4(bodies.orientation, body)
-    turns = paths.turns[a] == 1
-    first = paths.first_segment[a]
-    count = paths.first_segment[a + 1] - first
-    reach = actuators.base[a]
-    i = int(actuators.segment[a])
-    u = actuators.u[a]
+    count = len(segments)
+    i, u, lap = target
     passed = 0
-    offset, velocity = offset_to(paths.curve[first + i], u, turns, position, orientation)
+    way = apart(pose, turns, position, orientation)
     for _ in range(LOOKS):
-        if reach - norm(offset) <= CLOSE * reach:
+        room = way[0] - limit if turns else limit - (way[1] * way[1] + way[2] * way[2] + way[3] * way[3])
+        if room <= enough:
             break
         if u < 1.0:
-            u = min(u + safe_step(offset, velocity, reach, paths.fastest[first + i], paths.sharpest[first + i]), 1.0)
-        elif passed == count or (i + 1 == count and paths.loops[a] == 0):
+            row = segments[i]
+            u = min(u + safe_step(turns, way, tangent, room, limit, row[FASTEST], row[SHARPEST]), 1.0)
+        elif passed == count or (i + 1 == count and not loops):
             break
         else:
             passed += 1
@@ -89,31 +79,49 @@ def advance_target(bodies, actuators, a):
             i += 1
             if i == count:
                 i = 0
-                actuators.lap[a] += 1.0
-        offset, velocity = offset_to(paths.curve[first + i], u, turns, position, orientation)
-    actuators.segment[a] = i
-    actuators.u[a] = u
-    if paths.loops[a] == 0 and i + 1 == count and u == 1.0 and norm(offset) <= ARRIVED * reach:
-        actuators.done[a] = 1.0
-    if turns:
-        offset = _same_way_round(actuators.axis, a, offset)
+                lap += 1.0
+        pose, tangent = pose_at(segments[i], u, turns)
+        way = apart(pose, turns, position, orientation)
+    return (i, u, lap), pose, tangent, way
+
+
+@kernel
+def same_way_round(came, offset):
+    """Near half a turn the shorter way flips at a touch: keep to the side that was taken before."""
+    angle2 = dot(offset, offset)
+    if angle2 > HALF_TURN * HALF_TURN and dot(offset, came) < 0.0:
+        return scale(offset, 1.0 - 2.0 * math.pi / math.sqrt(angle2))
     return offset
 
 
 @kernel
-def _same_way_round(axis, a, offset):
-    """Near half a turn the shorter way flips at a touch: keep to the side that was taken before."""
-    angle = norm(offset)
-    if angle > HALF_TURN and dot(offset, get3(axis, a)) < 0.0:
-        offset = scale(offset, 1.0 - 2.0 * math.pi / angle)
-    if angle > 0.0:
-        s = 1.0 / norm(offset)
-        axis[a, 0], axis[a, 1], axis[a, 2] = offset[0] * s, offset[1] * s, offset[2] * s
-    return offset
+def advance_targets(bodies, actuators):
+    """Box 1.1: set every target, and the offset to it from its body."""
+    paths = actuators.paths
+    for a in range(len(actuators.body)):
+        body = actuators.body[a]
+        turns = paths.turns[a] == 1
+        segments = paths.segments[paths.first_segment[a] : paths.first_segment[a + 1]]
+        target = (int(actuators.segment[a]), actuators.u[a], actuators.lap[a])
+        target, pose, tangent, way = advance_target(
+            segments, paths.loops[a] == 1, turns, target, get4(actuators.pose, a), get3(actuators.tangent, a),
+            get3(bodies.position, body), get4(bodies.orientation, body),
+            actuators.limit[a], actuators.enough[a],
+        )  # fmt: skip
+        i, u, lap = target
+        offset = (way[1], way[2], way[3])
+        if turns:
+            offset = same_way_round(get3(actuators.offset, a), logarithm(way))
+        at_end = paths.loops[a] == 0 and i == len(segments) - 1 and u == 1.0
+        if at_end and norm(offset) <= ARRIVED * actuators.base[a]:
+            actuators.done[a] = 1.0
+        actuators.segment[a], actuators.u[a], actuators.lap[a] = i, u, lap
+        set4(actuators.pose, a, pose)
+        set3(actuators.tangent, a, tangent)
+        set3(actuators.offset, a, offset)
 
 
 @kernel
 def target_position(actuators, a):
     """Where the target of a moving actuator is."""
-    row = actuators.paths.first_segment[a] + int(actuators.segment[a])
-    return position_at(actuators.paths.curve[row], actuators.u[a])[0]
+    return get3(actuators.pose, a)

@@ -78,8 +78,8 @@ def surface_mesh(elements: Floats, blend: float, cells: int = CELLS) -> tuple[Fl
     shape = np.array(values.shape) - 1
     corners = [(i, j, k) for i in (0, 1) for j in (0, 1) for k in (0, 1)]
     window = [tuple(slice(c, c + n) for c, n in zip(corner, shape)) for corner in corners]
-    filled = sum(inside[w].astype(int) for w in window)
-    cut = (filled > 0) & (filled < 8)
+    filled = np.sum([inside[w] for w in window], axis=0)
+    cut: NDArray[np.bool_] = (filled > 0) & (filled < 8)
     number = np.full(shape, -1)
     number[cut] = np.arange(cut.sum())
     cell = np.stack(np.nonzero(cut), -1)
@@ -94,7 +94,7 @@ def surface_mesh(elements: Floats, blend: float, cells: int = CELLS) -> tuple[Fl
     return points, normals, _net_triangles(inside, number)
 
 
-def _net_vertices(cell: Floats, corner_value: Floats, corners: list[tuple[int, int, int]]) -> Floats:
+def _net_vertices(cell: NDArray[np.int64], corner_value: Floats, corners: list[tuple[int, int, int]]) -> Floats:
     """The mean of the points where the surface cuts a cell's edges, in units of the grid."""
     total = np.zeros((len(cell), 3))
     count = np.zeros(len(cell))

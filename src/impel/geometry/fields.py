@@ -5,12 +5,11 @@ and gradients are in the body's frame (centre of mass, principal axes).
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.kernel import kernel
+from impel.kernel import kernel, struct
 from impel.motion.rotations import axpy, dot, norm, scale, sub
 
 Floats = NDArray[np.float64]
@@ -19,17 +18,13 @@ Floats = NDArray[np.float64]
 SPHERE, CAPSULE, CYLINDER, BLOB, BOX, PLANE = range(6)
 
 
-class Shapes(NamedTuple):
-    """The shapes of N bodies."""
+@struct
+class Shapes:
+    """The shapes of N bodies. Few arrays: numba's compile time grows with every array that a kernel is handed."""
 
     kind: NDArray[np.int64]  # (N,) SPHERE ... PLANE
-    size: Floats  # (N, 3) radius; radius and half length; half extents of a box
-    radius: Floats  # (N,) of a ball about the centre that holds the shape; infinite for a plane
-    inner: Floats  # (N,) how deep inside a point can be; infinite for a plane
-    core: Floats  # (N, 3) half extents of a box that, rounded by `skin`, holds the shape
-    skin: Floats  # (N,)
+    size: Floats  # (N, 3) radius; radius and half length; half extents of a box; blend of a blob
     part: NDArray[np.int64]  # (N, 2) first and last + 1 of a blob's elements
-    blend: Floats  # (N,) width over which a blob's elements melt together
     elements: Floats | None  # (M, 7) from, to, radius; None when no body is a blob
 
 
@@ -74,13 +69,13 @@ def _cylinder_field(p, radius, half):
 
 
 @kernel(inline=True)
-def _box_field(p, size):
+def _box_field(p, hx, hy, hz):
     sx = 1.0 if p[0] >= 0.0 else -1.0
     sy = 1.0 if p[1] >= 0.0 else -1.0
     sz = 1.0 if p[2] >= 0.0 else -1.0
-    dx = abs(p[0]) - size[0]
-    dy = abs(p[1]) - size[1]
-    dz = abs(p[2]) - size[2]
+    dx = abs(p[0]) - hx
+    dy = abs(p[1]) - hy
+    dz = abs(p[2]) - hz
     if max(dx, dy, dz) <= 0.0:
         if dx >= dy and dx >= dz:
             return dx, (sx, 0.0, 0.0)
@@ -93,7 +88,7 @@ def _box_field(p, size):
 
 
 @kernel
-def _blob_field(elements, part, blend, p):
+def _blob_field(elements, first, last, blend, p):
     """Smooth minimum -t·log(Σ exp(-distance/t)) of the distances to the elements, t = blend/4.
 
     It does not depend on the order of the elements, and one element alone keeps its exact distance.
@@ -104,7 +99,7 @@ def _blob_field(elements, part, blend, p):
     nearest = math.inf
     total = 0.0
     g = (0.0, 0.0, 0.0)
-    for e in range(part[0], part[1]):
+    for e in range(first, last):
         start = (elements[e, 0], elements[e, 1], elements[e, 2])
         along = sub((elements[e, 3], elements[e, 4], elements[e, 5]), start)
         v = sub(p, start)
@@ -131,11 +126,11 @@ def field(shapes, s, p):
     if kind == PLANE:
         return p[2], (0.0, 0.0, 1.0)
     if kind == BOX:
-        return _box_field(p, shapes.size[s])
+        return _box_field(p, shapes.size[s, 0], shapes.size[s, 1], shapes.size[s, 2])
     if kind == SPHERE:
         return _sphere_field(p, shapes.size[s, 0])
     if kind == CAPSULE:
         return _capsule_field(p, shapes.size[s, 0], shapes.size[s, 1])
     if kind == CYLINDER:
         return _cylinder_field(p, shapes.size[s, 0], shapes.size[s, 1])
-    return _blob_field(shapes.elements, shapes.part[s], shapes.blend[s], p)
+    return _blob_field(shapes.elements, shapes.part[s, 0], shapes.part[s, 1], shapes.size[s, 0], p)

@@ -5,7 +5,7 @@ they roll without a ripple.
 """
 
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from impel.geometry.blobs import surface_mesh
 from impel.geometry.fields import BLOB, BOX, Shapes
 from impel.geometry.shapes import blob_in_principal_axes
+from impel.kernel import struct
 
 Floats = NDArray[np.float64]
 
@@ -21,7 +22,8 @@ BLOB_CELLS = 20  # along the longest side: about a thousand points on a compact 
 CLUSTER = 24  # points of a blob that are culled together
 
 
-class Samples(NamedTuple):
+@struct
+class Samples:
     """S surface points in C clusters; bodies of the same shape share theirs."""
 
     at: Floats  # (S, 3)

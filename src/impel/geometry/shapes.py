@@ -43,41 +43,56 @@ def make_shapes(shapes: list[dict[str, Any]]) -> Shapes:
     """The arrays behind the fields of several bodies."""
     n = len(shapes)
     kind = np.array([KINDS[_kind(shape)] for shape in shapes], np.int64).reshape(n)
-    size, core = np.zeros((n, 3)), np.zeros((n, 3))
-    radius, inner, skin, blend = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+    size = np.zeros((n, 3))
     part = np.zeros((n, 2), np.int64)
     elements: list[Floats] = []
     for i, shape in enumerate(shapes):
         value = shape[_kind(shape)]
-        if kind[i] == PLANE:
-            radius[i] = inner[i] = skin[i] = math.inf
-        elif kind[i] == SPHERE:
-            size[i, 0] = radius[i] = inner[i] = skin[i] = value
+        if kind[i] == SPHERE:
+            size[i, 0] = value
         elif kind[i] == BOX:
-            size[i] = core[i] = np.asarray(value, float) / 2
-            radius[i] = np.linalg.norm(size[i])
-            inner[i] = size[i].min()
+            size[i] = np.asarray(value, float) / 2
         elif kind[i] == BLOB:
             rows = blob_in_principal_axes(value)
+            size[i, 0] = value.get("blend", 0.0)
             part[i] = sum(map(len, elements)), sum(map(len, elements)) + len(rows)
             elements.append(rows)
-            blend[i] = value.get("blend", 0.0)
-            swell = rows[:, 6:7] + 0.25 * blend[i] * math.log(len(rows))
-            core[i] = (np.maximum(np.abs(rows[:, 0:3]), np.abs(rows[:, 3:6])) + swell).max(0)
-            ends = np.concatenate([rows[:, 0:3], rows[:, 3:6]])
-            radius[i] = (np.linalg.norm(ends, axis=1) + np.tile(swell[:, 0], 2)).max()
-            inner[i] = rows[:, 6].min()
-        else:
-            r, half = value["radius"], value["length"] / 2
-            size[i] = r, half, 0.0
-            if kind[i] == CAPSULE:
-                core[i, 2], skin[i] = half, r
-                radius[i], inner[i] = half + r, r
-            else:
-                core[i] = r, r, half
-                radius[i], inner[i] = math.hypot(r, half), min(r, half)
-    rows = np.concatenate(elements) if elements else None
-    return Shapes(kind, size, radius, inner, core, skin, part, blend, rows)
+        elif kind[i] != PLANE:
+            size[i, :2] = value["radius"], value["length"] / 2
+    return Shapes(kind, size, part, np.concatenate(elements) if elements else None)
+
+
+# Columns of `make_extents`.
+RADIUS, INNER, CORE, SKIN = 0, 1, 2, 5
+
+
+def make_extents(shapes: Shapes) -> Floats:
+    """(N, 6) how far the shapes reach, infinite for a plane:
+
+    RADIUS of a ball about the centre that holds the shape; INNER, how deep inside a point can be; CORE, half
+    extents of a box (3) that, rounded by SKIN, holds the shape.
+    """
+    extents = np.zeros((len(shapes.kind), 6))
+    for row, kind, size, (first, last) in zip(extents, shapes.kind, shapes.size, shapes.part):
+        r, half, _ = size
+        if kind == PLANE:
+            row[[RADIUS, INNER, SKIN]] = math.inf
+        elif kind == SPHERE:
+            row[[RADIUS, INNER, SKIN]] = r
+        elif kind == BOX:
+            row[:] = np.linalg.norm(size), size.min(), *size, 0.0
+        elif kind == CAPSULE:
+            row[:] = half + r, r, 0.0, 0.0, half, r
+        elif kind == CYLINDER:
+            row[:] = math.hypot(r, half), min(r, half), r, r, half, 0.0
+        elif shapes.elements is not None:
+            parts = shapes.elements[first:last]
+            ends = np.concatenate([parts[:, 0:3], parts[:, 3:6]])
+            swollen = np.tile(parts[:, 6] + 0.25 * size[0] * math.log(len(parts)), 2)
+            row[RADIUS] = (np.linalg.norm(ends, axis=1) + swollen).max()
+            row[INNER] = parts[:, 6].min()
+            row[CORE:SKIN] = (np.abs(ends) + swollen[:, None]).max(0)
+    return extents
 
 
 def blob_in_principal_axes(blob: dict[str, Any]) -> Floats:

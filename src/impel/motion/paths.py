@@ -2,20 +2,22 @@
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from impel.kernel import kernel
-from impel.motion.rotations import angle_between, get3, get4, norm, sub
+from impel.kernel import kernel, struct
+from impel.motion.rotations import angle_between, get3, get4, norm, set3, set4, sub
 from impel.motion.splines import (
-    COEFFICIENTS,
+    COLUMNS,
+    FASTEST,
+    LENGTH,
     align_signs,
     chord,
     fit_orientations,
     fit_positions,
     orientation_at,
+    pose_at,
     position_at,
     tangent,
 )
@@ -28,8 +30,11 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 GAUSS_U = tuple((0.5 + 0.5 * _NODES).tolist())
 GAUSS_WEIGHT = tuple((0.5 * _WEIGHTS).tolist())
 
+LOOKS = 16  # at each segment, to find the point of a path that is nearest to a body
 
-class Paths(NamedTuple):
+
+@struct
+class Paths:
     """P paths with S segments in all. Coefficients follow from the keys by `fit_paths`."""
 
     keys: Floats  # (K, 4) positions (x, y, z, 0) or orientations (w, x, y, z)
@@ -37,10 +42,7 @@ class Paths(NamedTuple):
     first_segment: Integers  # (P + 1,)
     turns: Integers  # (P,) 1 for orientations
     loops: Integers  # (P,) 1 if the last key leads back to the first, for ever
-    curve: Floats  # (S, 16) coefficients, see splines.py
-    fastest: Floats  # (S,) no smaller than |C'| anywhere on the segment
-    sharpest: Floats  # (S,) no smaller than |C''|
-    length: Floats  # (S,) metres or radians
+    segments: Floats  # (S, COLUMNS) coefficients, bounds and lengths, see splines.py
 
 
 def make_paths(keys: Sequence[ArrayLike], loops: Sequence[bool]) -> Paths:
@@ -57,18 +59,14 @@ def make_paths(keys: Sequence[ArrayLike], loops: Sequence[bool]) -> Paths:
             array = array[:-1]
         lists.append(array)
     closed = [bool(loop) and len(array) > 1 for array, loop in zip(lists, loops, strict=True)]
-    segments = [len(a) if c else max(len(a) - 1, 1) for a, c in zip(lists, closed, strict=True)]
-    total = sum(segments)
+    counts = [len(a) if c else max(len(a) - 1, 1) for a, c in zip(lists, closed, strict=True)]
     paths = Paths(
         keys=np.vstack([np.pad(a, ((0, 0), (0, 4 - a.shape[1]))) for a in lists] or [np.zeros((0, 4))]),
         first_key=np.cumsum([0] + [len(a) for a in lists], dtype=np.int64),
-        first_segment=np.cumsum([0, *segments], dtype=np.int64),
+        first_segment=np.cumsum([0, *counts], dtype=np.int64),
         turns=np.array([a.shape[1] == 4 for a in lists], np.int64),
         loops=np.array(closed, np.int64),
-        curve=np.zeros((total, COEFFICIENTS)),
-        fastest=np.zeros(total),
-        sharpest=np.zeros(total),
-        length=np.zeros(total),
+        segments=np.zeros((sum(counts), COLUMNS)),
     )
     fit_paths(paths)
     return paths
@@ -80,53 +78,41 @@ def _same_place(a: Floats, b: Floats) -> bool:
     return bool(np.all(a == b))
 
 
-@kernel
-def fit_paths(paths):
-    """Fill the curves of all paths from their keys."""
+def fit_paths(paths: Paths) -> None:
+    """Fill the segments of all paths from their keys."""
     for p in range(len(paths.turns)):
-        fit_path(paths, p)
+        keys = paths.keys[paths.first_key[p] : paths.first_key[p + 1]]
+        segments = paths.segments[paths.first_segment[p] : paths.first_segment[p + 1]]
+        fit_path(keys, segments, bool(paths.turns[p]), bool(paths.loops[p]))
 
 
 @kernel
-def fit_path(paths, p):
-    """Fill the curve of one path from its keys, wherever these are now."""
-    first = paths.first_key[p]
-    n = paths.first_key[p + 1] - first
-    begin = paths.first_segment[p]
-    count = paths.first_segment[p + 1] - begin
-    turns = paths.turns[p] == 1
-    loop = paths.loops[p] == 1
-    keys = paths.keys
+def fit_path(keys, segments, turns, loops):
+    """Fill the segments of one path from its keys, wherever these are now."""
+    n = len(keys)
+    count = len(segments)
     if turns:
-        align_signs(keys, first, first + n)
+        align_signs(keys)
     for i in range(count):
-        here = first + i
-        there = first + (i + 1) % n
-        whole = chord(keys, here, there, turns)
+        there = (i + 1) % n
+        whole = chord(keys, i, there, turns)
         span = math.sqrt(norm(whole))
         before = whole
         after = whole
-        if loop or i > 0:
-            before = chord(keys, first + (i - 1 + n) % n, here, turns)
-        if loop or i < count - 1:
-            after = chord(keys, there, first + (i + 2) % n, turns)
+        if loops or i > 0:
+            before = chord(keys, (i - 1 + n) % n, i, turns)
+        if loops or i < count - 1:
+            after = chord(keys, there, (i + 2) % n, turns)
         t0 = tangent(before, whole, span)
         t1 = tangent(whole, after, span)
-        s = begin + i
+        row = segments[i]
         if turns:
-            bounds = fit_orientations(paths.curve[s], get4(keys, here), whole, t0, t1)
+            fit_orientations(row, get4(keys, i), whole, t0, t1)
         else:
-            bounds = fit_positions(paths.curve[s], get3(keys, here), whole, t0, t1)
-        paths.fastest[s] = bounds[0]
-        paths.sharpest[s] = bounds[1]
-        length = 0.0
+            fit_positions(row, get3(keys, i), whole, t0, t1)
+        row[LENGTH] = 0.0
         for k in range(len(GAUSS_U)):
-            if turns:
-                velocity = orientation_at(paths.curve[s], GAUSS_U[k])[1]
-            else:
-                velocity = position_at(paths.curve[s], GAUSS_U[k])[1]
-            length += GAUSS_WEIGHT[k] * norm(velocity)
-        paths.length[s] = length
+            row[LENGTH] += GAUSS_WEIGHT[k] * norm(pose_at(row, GAUSS_U[k], turns)[1])
 
 
 @kernel
@@ -139,26 +125,32 @@ def _distance_at(row, turns, x, q, u):
 @kernel
 def distance_to_path(paths, p, x, q):
     """How far a body at position x, orientation q is from the nearest point of the whole path."""
-    looks = 16  # per segment; then golden section about the nearest
     turns = paths.turns[p] == 1
     best = math.inf
-    best_segment = 0
-    best_u = 0.0
     for s in range(paths.first_segment[p], paths.first_segment[p + 1]):
-        for k in range(looks + 1):
-            u = k / looks
-            here = _distance_at(paths.curve[s], turns, x, q, u)
-            if here < best:
-                best = here
-                best_segment = s
-                best_u = u
-            if k == 0 and here - paths.fastest[s] > best:
+        row = paths.segments[s]
+        for k in range(LOOKS + 1):
+            here = _distance_at(row, turns, x, q, k / LOOKS)
+            best = min(best, here)
+            if k == 0 and here - row[FASTEST] > best:
                 break  # nothing on this segment can be nearer
-    row = paths.curve[best_segment]
-    low = max(best_u - 1.0 / looks, 0.0)
-    high = min(best_u + 1.0 / looks, 1.0)
+    for s in range(paths.first_segment[p], paths.first_segment[p + 1]):
+        row = paths.segments[s]
+        if _distance_at(row, turns, x, q, 0.0) - row[FASTEST] > best:
+            continue
+        for k in range(LOOKS):
+            middle = (k + 0.5) / LOOKS
+            if _distance_at(row, turns, x, q, middle) - 0.5 * row[FASTEST] / LOOKS < best:
+                best = min(best, _nearest_between(row, turns, x, q, k / LOOKS, (k + 1) / LOOKS))
+    return best
+
+
+@kernel
+def _nearest_between(row, turns, x, q, low, high):
+    """The smallest distance on a short stretch, by golden section."""
     golden = 0.5 * (math.sqrt(5.0) - 1.0)
-    for _ in range(24):  # narrows to 1e-6 of a segment
+    best = math.inf
+    for _ in range(20):  # narrows to 4e-6 of a segment
         a = high - golden * (high - low)
         b = low + golden * (high - low)
         at_a = _distance_at(row, turns, x, q, a)
@@ -172,30 +164,31 @@ def distance_to_path(paths, p, x, q):
 
 
 @kernel
-def _sample(paths, p, per_segment, points, velocities):
-    begin = paths.first_segment[p]
+def _sample(segments, per_segment, turns, points, velocities):
     for i in range(len(points)):
-        s = min(begin + i // per_segment, paths.first_segment[p + 1] - 1)
-        u = (i - (s - begin) * per_segment) / per_segment
-        if paths.turns[p] == 1:
-            q, v = orientation_at(paths.curve[s], u)
-            points[i, 0], points[i, 1], points[i, 2], points[i, 3] = q
+        s = min(i // per_segment, len(segments) - 1)
+        u = (i - s * per_segment) / per_segment
+        if turns:
+            q, velocity = orientation_at(segments[s], u)
+            set4(points, i, q)
         else:
-            x, v = position_at(paths.curve[s], u)
-            points[i, 0], points[i, 1], points[i, 2] = x
-        velocities[i, 0], velocities[i, 1], velocities[i, 2] = v
+            x, velocity = position_at(segments[s], u)
+            set3(points, i, x)
+        set3(velocities, i, velocity)
 
 
 def polyline(paths: Paths, p: int, per_segment: int = 16) -> Floats:
     """Points along a path for drawing, from the first key to the last, `per_segment` steps in each segment."""
-    return _points_and_velocities(paths, p, per_segment)[0]
+    return sample_path(paths, p, per_segment)[0]
 
 
-def _points_and_velocities(paths: Paths, p: int, per_segment: int) -> tuple[Floats, Floats]:
-    segments = int(paths.first_segment[p + 1] - paths.first_segment[p])
-    points = np.zeros((segments * per_segment + 1, 4 if paths.turns[p] else 3))
+def sample_path(paths: Paths, p: int, per_segment: int) -> tuple[Floats, Floats]:
+    """Points along a path, and their velocities by u (angular, in the world's frame, if the path turns)."""
+    begin, end = paths.first_segment[p], paths.first_segment[p + 1]
+    turns = bool(paths.turns[p])
+    points = np.zeros(((end - begin) * per_segment + 1, 4 if turns else 3))
     velocities = np.zeros((len(points), 3))
-    _sample(paths, p, per_segment, points, velocities)
+    _sample(paths.segments[begin:end], per_segment, turns, points, velocities)
     return points, velocities
 
 
@@ -206,7 +199,7 @@ def skipped_loops(paths: Paths, p: int, base_distance: float) -> list[int]:
     passed in one go. A loop is a stretch over which the heading turns by three quarters of a circle.
     """
     per_segment = 32
-    _, velocities = _points_and_velocities(paths, p, per_segment)
+    _, velocities = sample_path(paths, p, per_segment)
     speed = np.linalg.norm(velocities, axis=1)
     heading = velocities[speed > 0] / speed[speed > 0, None]
     where = (np.arange(len(velocities)) // per_segment)[speed > 0]

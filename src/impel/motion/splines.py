@@ -31,19 +31,23 @@ from impel.motion.rotations import (
     sub,
 )
 
-COEFFICIENTS = 16  # a, b, c, d of a cubic; or q0 and three times (unit axis, half angle) of an orientation segment
+# Columns of a segment. The first 16 are a, b, c, d of a cubic; or q0 and three times (unit axis, half angle).
+FASTEST = 16  # no smaller than |C'| anywhere on the segment
+SHARPEST = 17  # no smaller than |C''|
+LENGTH = 18  # metres or radians
+COLUMNS = 19
 
 # From this closeness to half a turn on (w of the quaternion), both ways round count as equally short.
 HALF_TURN = 1e-6
 
 
 @kernel
-def align_signs(keys, first, last):
+def align_signs(keys):
     """Give orientation keys the sign that makes each turn the shorter one; half turns go on the way they came."""
     came = (0.0, 0.0, 0.0)
-    q = normalize(get4(keys, first))
-    set4(keys, first, q)
-    for i in range(first + 1, last):
+    q = normalize(get4(keys, 0))
+    set4(keys, 0, q)
+    for i in range(1, len(keys)):
         following = normalize(get4(keys, i))
         turn = multiply(conjugate(q), following)
         way = (turn[1], turn[2], turn[3])
@@ -84,7 +88,7 @@ def tangent(before, after, span):
 
 @kernel
 def fit_positions(row, start, whole, t0, t1):
-    """Fill the cubic from `start`, over the chord `whole`, with the end velocities t0 and t1; return its bounds."""
+    """Fill the cubic from `start`, over the chord `whole`, with the end velocities t0 and t1."""
     c = sub(scale(whole, 3.0), axpy(2.0, t0, t1))
     d = sub(add(t0, t1), scale(whole, 2.0))
     for k in range(3):
@@ -93,13 +97,13 @@ def fit_positions(row, start, whole, t0, t1):
         row[6 + k] = c[k]
         row[9 + k] = d[k]
     middle = sub(scale(whole, 3.0), add(t0, t1))
-    fastest = max(norm(t0), norm(middle), norm(t1))
-    return fastest, 2.0 * max(norm(sub(middle, t0)), norm(sub(t1, middle)))
+    row[FASTEST] = max(norm(t0), norm(middle), norm(t1))
+    row[SHARPEST] = 2.0 * max(norm(sub(middle, t0)), norm(sub(t1, middle)))
 
 
 @kernel
 def fit_orientations(row, start, whole, t0, t1):
-    """Fill the three turns from `start`, over the rotation `whole`; return bounds of |ω| and of |dω/du|."""
+    """Fill the three turns from `start`, over the rotation `whole`."""
     w1 = scale(t0, 1.0 / 3.0)
     w3 = scale(t1, 1.0 / 3.0)
     guess = sub(whole, add(w1, w3))
@@ -118,12 +122,12 @@ def fit_orientations(row, start, whole, t0, t1):
         for k in range(3):
             row[4 + 4 * n + k] = w[k] / angle if angle > 0.0 else 0.0
         row[7 + 4 * n] = 0.5 * angle
-    fastest = 3.0 * max(norm(w1), norm(w2), norm(w3))
+    row[FASTEST] = 3.0 * max(norm(w1), norm(w2), norm(w3))
     # dω/du: the differences of the Bernstein form, and the turning of each ω by the turns before it.
     # 1.9 and 0.5625 bound the products of the rates of β.
     swerve = 1.9 * (norm(cross(w1, w2)) + norm(cross(w2, w3)))
     swerve += 0.5625 * (norm(cross(w1, w3)) + norm(w1) * norm(cross(w2, w3)))
-    return fastest, 6.0 * max(norm(sub(w2, w1)), norm(sub(w3, w2))) + swerve
+    row[SHARPEST] = 6.0 * max(norm(sub(w2, w1)), norm(sub(w3, w2))) + swerve
 
 
 @kernel(inline=True)
@@ -143,18 +147,33 @@ def position_at(row, u):
     )
 
 
+@kernel(inline=True)
+def _axis_and_turn(row, first, beta):
+    """One of the three turns of an orientation segment; `first` is the column of its axis."""
+    axis = (row[first], row[first + 1], row[first + 2])
+    half = row[first + 3] * beta
+    s = math.sin(half)
+    return axis, (math.cos(half), s * axis[0], s * axis[1], s * axis[2])
+
+
 @kernel
 def orientation_at(row, u):
     """Orientation and angular velocity by u, in the world's frame."""
-    q = (row[0], row[1], row[2], row[3])
-    spin = (0.0, 0.0, 0.0)
     v = 1.0 - u
-    beta = (1.0 - v * v * v, u * u * (3.0 - 2.0 * u), u * u * u)
-    rate = (3.0 * v * v, 6.0 * u * v, 3.0 * u * u)
-    for n in range(3):
-        axis = (row[4 + 4 * n], row[5 + 4 * n], row[6 + 4 * n])
-        half = row[7 + 4 * n]
-        s = math.sin(half * beta[n])
-        q = multiply(q, (math.cos(half * beta[n]), s * axis[0], s * axis[1], s * axis[2]))
-        spin = axpy(2.0 * half * rate[n], rotate(q, axis), spin)
-    return q, spin
+    a1, e1 = _axis_and_turn(row, 4, 1.0 - v * v * v)
+    a2, e2 = _axis_and_turn(row, 8, u * u * (3.0 - 2.0 * u))
+    a3, e3 = _axis_and_turn(row, 12, u * u * u)
+    q1 = multiply((row[0], row[1], row[2], row[3]), e1)
+    q2 = multiply(q1, e2)
+    spin = scale(rotate(q1, a1), 6.0 * row[7] * v * v)
+    spin = axpy(12.0 * row[11] * u * v, rotate(q2, a2), spin)
+    return multiply(q2, e3), axpy(6.0 * row[15] * u * u, rotate(q2, a3), spin)
+
+
+@kernel
+def pose_at(row, u, turns):
+    """The place on a segment, (x, y, z, 0) or a quaternion, and its velocity by u."""
+    if turns:
+        return orientation_at(row, u)
+    x, velocity = position_at(row, u)
+    return (x[0], x[1], x[2], 0.0), velocity

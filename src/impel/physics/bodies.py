@@ -5,12 +5,10 @@ in the world's frame: it is constant in free flight, so that free flight conserv
 """
 
 import math
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.kernel import kernel
+from impel.kernel import kernel, struct
 from impel.motion.rotations import (
     add,
     axpy,
@@ -29,7 +27,8 @@ from impel.motion.rotations import (
 Floats = NDArray[np.float64]
 
 
-class Bodies(NamedTuple):
+@struct
+class Bodies:
     """N bodies. Fixed and key-framed ones have inverse mass and inertia 0 and move only as they are told."""
 
     position: Floats  # (N, 3) centre of mass
@@ -56,13 +55,14 @@ def make_bodies(
     """Gather bodies; a body with infinite mass is fixed or key-framed."""
     n = len(mass)
     free = np.isfinite(mass)
+    inertia = np.array(inertia, float, order="C")
     inverse_inertia = np.where(free[:, None], 1.0 / np.where(free[:, None], inertia, 1.0), 0.0)
     bodies = Bodies(
-        position=np.array(position, float).reshape(n, 3),
-        orientation=np.array(orientation, float).reshape(n, 4),
-        velocity=np.array(velocity, float).reshape(n, 3),
+        position=np.array(position, float, order="C").reshape(n, 3),
+        orientation=np.array(orientation, float, order="C").reshape(n, 4),
+        velocity=np.array(velocity, float, order="C").reshape(n, 3),
         momentum=np.zeros((n, 3)),
-        spin=np.array(spin, float).reshape(n, 3),
+        spin=np.array(spin, float, order="C").reshape(n, 3),
         force=np.zeros((n, 3)),
         torque=np.zeros((n, 3)),
         push=np.zeros((n, 3)),

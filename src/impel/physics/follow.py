@@ -1,18 +1,17 @@
 """Key-framed bodies: they move exactly as told and push whatever is in their way."""
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.kernel import kernel
+from impel.kernel import kernel, struct
 from impel.motion.follow import follow
 from impel.motion.rotations import conjugate, get3, get4, logarithm, multiply, normalize, scale, set3, set4, sub
 
 Floats = NDArray[np.float64]
 
 
-class Followers(NamedTuple):
+@struct
+class Followers:
     """The keys of all key-framed bodies, one body after the other, by time."""
 
     body: NDArray[np.int64]  # (K,)

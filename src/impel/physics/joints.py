@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.files import Problem
+from impel.kernel import struct
 from impel.motion.rotations import conjugate, multiply, rotate
 from impel.physics.bodies import Bodies
-from impel.physics.curve import make_spline
+from impel.physics.curve import make_curve
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -49,54 +50,59 @@ class JointSpec(NamedTuple):
     name: str = "joint"  # for messages
 
 
-class Joints(NamedTuple):
-    """J joints with R rows, over N bodies in I islands (groups that share no body that can move)."""
+EACH = np.dtype(
+    [
+        ("index", "i8"),  # place among the specs, and in `coordinate`, `active` and `normal`
+        ("kind", "i8"),
+        ("a", "i8"),
+        ("b", "i8"),
+        ("row", "i8"),  # first row
+        ("limit", "i8"),  # row of the limit, or -1
+        ("row_end", "i8"),
+        ("knot", "i8"),  # on_curve: where it begins and ends in `curves`
+        ("last_knot", "i8"),
+        ("closed", "i8"),
+    ]
+)
 
-    kind: Integers  # (J,)
-    a: Integers  # (J,)
-    b: Integers  # (J,)
-    at_a: Floats  # (J, 3) in the frame of a
-    at_b: Floats  # (J, 3) in the frame of b
-    frame_a: Floats  # (J, 4) the joint's frame in a: a hinge's axis is its z
-    frame_b: Floats  # (J, 4) the same in b: a segment lies along its z
-    lower: Floats  # (J,) smallest coordinate: angle, distance along the segment or curve
-    upper: Floats  # (J,) largest one; of in_sphere, its radius
-    surface: Integers  # (J,)
-    size: Floats  # (J, 4) half sizes or radii of the surface, then the radius of its edges
-    knots: Floats  # parameters where the pieces of all curves begin, and where each curve ends
-    pieces: Floats  # (len(knots), 4, 3) cubic coefficients, in the frame of b
-    curve: Integers  # (J, 3) first and last knot, closed
-    row: Integers  # (J,) first row
-    limit: Integers  # (J,) row of the limit, or -1
-    row_end: Integers  # (J,)
-    sequence: Integers  # (J,) joints in the order of their rows
-    island: Integers  # (I + 1, 4) where each island begins: in sequence, rows, members, pairs
+# Columns of `fixed`: the point in the frame of a and in that of b; the joint's frame in a and in b (a hinge's axis and
+# a segment lie along its z); half sizes or radii of the surface, then the radius of its edges; the smallest and largest
+# coordinate; 1 over the number of joints of the busier body (003, section 3.1).
+AT_A, AT_B, FRAME_A, FRAME_B, SIZE, LOWER, UPPER, WEIGHT = 0, 3, 6, 10, 14, 18, 19, 20
+
+# Columns of `rows`: how a row acts on the velocity of a (on b: the opposite), on the angular momenta of a and b and on
+# their spins; 0 for a limit that is not met; its force in the last step and in the one before.
+LINEAR, ANGULAR_A, ANGULAR_B, TURNING_A, TURNING_B, LIVE, FORCE, BEFORE = 0, 3, 6, 9, 12, 15, 16, 17
+
+
+@struct
+class Joints:
+    """J joints with R rows, over N bodies in I islands (groups that share no body that can move).
+
+    What a scene does not use (curves, surfaces) is None and is not compiled.
+    """
+
+    each: NDArray[np.void]  # (J,) who is tied by what, in the order of the rows
+    fixed: Floats  # (J, 21) where, in the same order
+    curves: Floats | None  # (K, 13) parameter where a piece begins, then its cubic coefficients, in b; if there are any
+    surfaces: Integers | None  # (J,) which surface, if there are any
+    island: Integers  # (I + 1, 4) where each island begins: in each, rows, members, pairs
     members: Integers  # bodies that can move, island by island
     loose: Integers  # bodies that can move and have no joint
     pairs: Integers  # (P, 5) joints that meet in a body: later joint, earlier one, their sides, the body
-    count: Integers  # (N,) joints of each body
-    first: Integers  # (R,) first column
-    start: Integers  # (R,) where column 0 would be in `factor`
+    envelope: Integers  # (R, 2) first column of a row, and where its column 0 would be in `factor`
 
     coordinate: Floats  # (J,) angle, distance along the segment, parameter on the curve, distance from the centre
     active: Floats  # (J,) -1 at the lower limit, 1 at the upper one, else 0
     normal: Floats  # (J, 3) on_curve: first normal, in b, carried along
-    live: Floats  # (R,) 0 for rows of limits that are not met
-    force: Floats  # (R,) in the last step
-    before: Floats  # (R,) in the step before
-    linear: Floats  # (R, 3) how a row acts on the velocity of a; on b the opposite
-    angular: Floats  # (R, 6) how it acts on the angular momentum of a, then of b
-    turning: Floats  # (R, 6) how it acts on the spin of a, then of b
+    rows: Floats  # (R, 18) see above
     factor: Floats  # the skyline of rows·inverse mass·rows, factored
 
     change: Floats  # (R,) scratch: residual, then impulse
     impulse: Floats  # (R,) scratch
-    place: Floats  # (N, 7) scratch: position and orientation before the step
-    inverse: Floats  # (N, 6) scratch: inverse inertia in the world's frame
+    place: Floats  # (N, 13) scratch: position and orientation before the step; inverse inertia in the world's frame
 
-    STATE = (
-        "coordinate", "active", "normal", "live", "force", "before", "linear", "angular", "turning", "factor",
-    )  # fmt: skip
+    STATE = ("coordinate", "active", "normal", "rows", "factor")  # type: ignore[misc]
 
 
 def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
@@ -104,96 +110,75 @@ def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
     problems = [line for spec in specs for line in _problems(spec, bodies)]
     if problems:
         raise Problem(*problems)
-    n = len(specs)
-    a = np.array([s.a for s in specs], np.int64)
-    b = np.array([s.b for s in specs], np.int64)
-    kind = np.array([KINDS.index(s.kind) for s in specs], np.int64)
-    columns = [_place(spec, bodies) for spec in specs]
-    lower, upper = (np.array([c[key] for c in columns], float) for key in ("lower", "upper"))
-    locked = (kind == HINGE) & (lower == upper)  # no freedom is left
-    kind[locked] = WELD
-    limited = (kind != WELD) & (np.isfinite(lower) | np.isfinite(upper))
-    height = np.array(ROWS)[kind] + limited
-
-    curves = [c["spline"] for c in columns]
-    lengths = [len(s[0]) if s else 0 for s in curves]
-    ends = np.cumsum(lengths)
-    curve = np.array(
-        [(end - length, end - 1, spec.closed) for end, length, spec in zip(ends, lengths, specs)], np.int64
-    )
-    knots = [s[0] for s in curves if s] or [np.zeros(1)]
-    pieces = [s[1] for s in curves if s] or [np.zeros((1, 4, 3))]
-
     movable = bodies.inverse_mass > 0.0
     at_body: dict[int, list[int]] = {}
-    for j in range(n):
-        for body in (int(a[j]), int(b[j])):
+    for j, spec in enumerate(specs):
+        for body in (spec.a, spec.b):
             if movable[body]:
                 at_body.setdefault(body, []).append(j)
-    islands = _islands(n, a, b, at_body)
-    sequence = np.array([j for island in islands for j in island], np.int64)
-    row_end = np.zeros(n, np.int64)
-    row_end[sequence] = np.cumsum(height[sequence])
-    row = row_end - height
+    islands = _islands([[i for i in (s.a, s.b) if movable[i]] for s in specs], at_body)
 
-    first = np.zeros(int(height.sum()), np.int64)
+    placed = [_place(spec, bodies) for spec in specs]
+    each = np.zeros(len(specs), EACH)
+    fixed = np.zeros((len(specs), 21))
+    curves: list[Floats] = []
+    row = knot = 0
+    for k, j in enumerate(index for island in islands for index in island):
+        joint = each[k]
+        joint["index"] = j
+        joint["a"], joint["b"], joint["kind"] = specs[j].a, specs[j].b, KINDS.index(specs[j].kind)
+        joint["closed"] = specs[j].closed
+        fixed[k] = [*placed[j].fixed, 1.0 / max(len(at_body.get(i, ())) for i in (specs[j].a, specs[j].b))]
+        lower, upper = fixed[k, [LOWER, UPPER]]
+        if joint["kind"] == HINGE and lower == upper:  # no freedom is left
+            joint["kind"] = WELD
+        limited = joint["kind"] != WELD and (np.isfinite(lower) or np.isfinite(upper))
+        joint["row"] = row
+        row += ROWS[joint["kind"]] + limited
+        joint["row_end"] = row
+        joint["limit"] = row - 1 if limited else -1
+        curves += placed[j].curve
+        joint["knot"], joint["last_knot"] = knot, knot + len(placed[j].curve) - 1
+        knot += len(placed[j].curve)
+
+    sorted_at = {body: [k for k in range(len(specs)) if each[k]["index"] in at_body[body]] for body in at_body}
+    first = np.zeros(row, np.int64)
     pairs: list[tuple[int, int, int, int, int]] = []
     members: list[int] = []
     marks = [(0, 0, 0, 0)]
     for island in islands:
-        for j in island:
-            bodies_of_joint = [int(x) for x in (a[j], b[j]) if movable[x]]
-            neighbours = [k for body in bodies_of_joint for k in at_body[body] if row[k] <= row[j]]
-            first[row[j] : row_end[j]] = min(row[k] for k in neighbours)
-            for body in bodies_of_joint:
-                pairs += [(j, k, int(b[j] == body), int(b[k] == body), body) for k in at_body[body] if row[k] <= row[j]]
-                if body not in members[marks[-1][2] :]:
-                    members.append(body)
-        marks.append((marks[-1][0] + len(island), int(row_end[island[-1]]), len(members), len(pairs)))
-    widths = np.arange(len(first)) - first + 1
-    start = np.cumsum(widths) - widths - first
+        begin, _, begin_members, _ = marks[-1]
+        for k in range(begin, begin + len(island)):
+            for side, body in enumerate((int(each[k]["a"]), int(each[k]["b"]))):
+                if movable[body]:
+                    earlier = [e for e in sorted_at[body] if e <= k]
+                    pairs += [(k, e, side, int(each[e]["b"] == body), body) for e in earlier]
+                    if body not in members[begin_members:]:
+                        members.append(body)
+            reach = min(e for late, e, *_ in pairs if late == k)
+            first[each[k]["row"] : each[k]["row_end"]] = each[reach]["row"]
+        marks.append((begin + len(island), int(each[begin + len(island) - 1]["row_end"]), len(members), len(pairs)))
+    widths = np.arange(row) - first + 1
 
-    rows = len(first)
-    return Joints(
-        kind=kind,
-        a=a,
-        b=b,
-        at_a=np.array([c["at_a"] for c in columns]),
-        at_b=np.array([c["at_b"] for c in columns]),
-        frame_a=np.array([c["frame_a"] for c in columns]),
-        frame_b=np.array([c["frame_b"] for c in columns]),
-        lower=lower,
-        upper=upper,
-        surface=np.array([SURFACES.index(s.surface) for s in specs], np.int64),
-        size=np.array([c["size"] for c in columns]),
-        knots=np.concatenate(knots),
-        pieces=np.concatenate(pieces),
-        curve=curve,
-        row=row,
-        limit=np.where(limited, row_end - 1, -1),
-        row_end=row_end,
-        sequence=sequence,
+    surfaces = np.array([SURFACES.index(specs[j].surface) for j in each["index"]], np.int64)
+    return Joints(  # type: ignore[call-arg]
+        each=each,
+        fixed=fixed,
+        curves=np.array(curves) if curves else None,
+        surfaces=surfaces if ON_SURFACE in each["kind"] else None,
         island=np.array(marks, np.int64),
         members=np.array(members, np.int64),
         loose=np.array([i for i in range(len(movable)) if movable[i] and i not in at_body], np.int64),
-        pairs=np.array(pairs, np.int64),
-        count=np.array([len(at_body.get(i, ())) for i in range(len(movable))], np.int64),
-        first=first,
-        start=start,
-        coordinate=np.array([c["coordinate"] for c in columns]),
-        active=np.zeros(n),
-        normal=np.array([c["normal"] for c in columns]),
-        live=np.ones(rows),
-        force=np.zeros(rows),
-        before=np.zeros(rows),
-        linear=np.zeros((rows, 3)),
-        angular=np.zeros((rows, 6)),
-        turning=np.zeros((rows, 6)),
+        pairs=np.array(pairs, np.int64).reshape(-1, 5),
+        envelope=np.stack([first, np.cumsum(widths) - widths - first], axis=1),
+        coordinate=np.array([p.coordinate for p in placed]),
+        active=np.zeros(len(specs)),
+        normal=np.array([p.normal for p in placed], float).reshape(-1, 3),
+        rows=np.zeros((row, 18)),
         factor=np.zeros(int(widths.sum())),
-        change=np.zeros(rows),
-        impulse=np.zeros(rows),
-        place=np.zeros((len(movable), 7)),
-        inverse=np.zeros((len(movable), 6)),
+        change=np.zeros(row),
+        impulse=np.zeros(row),
+        place=np.zeros((len(movable), 13)),
     )
 
 
@@ -229,15 +214,23 @@ def _problems(spec: JointSpec, bodies: Bodies) -> Iterable[str]:
         yield f"{spec.name}: radius: must be greater than 0, got {spec.radius:g}"
 
 
-def _place(spec: JointSpec, bodies: Bodies) -> dict[str, object]:
+class _Placed(NamedTuple):
     """A joint in the frames of its bodies."""
+
+    fixed: list[float]  # columns AT_A to UPPER
+    coordinate: float
+    curve: list[Floats]
+    normal: Vector
+
+
+def _place(spec: JointSpec, bodies: Bodies) -> _Placed:
     at = np.asarray(spec.at, float)
     at_b = at if spec.at_b is None else np.asarray(spec.at_b, float)
     frame: Vector = (1.0, 0.0, 0.0, 0.0)
     lower, upper, coordinate = -math.inf, math.inf, 0.0
     size = [0.0] * 4
-    spline = None
-    normal = (1.0, 0.0, 0.0)
+    curve: list[Floats] = []
+    normal: Vector = (1.0, 0.0, 0.0)
     if spec.kind == "hinge":
         frame = _to_axis(spec.axis)
         lower, upper = spec.limits or (lower, upper)
@@ -246,33 +239,30 @@ def _place(spec: JointSpec, bodies: Bodies) -> dict[str, object]:
         along = np.asarray(spec.points[1], float) - at_b
         frame = _to_axis(along)
         lower, upper = 0.0, float(np.linalg.norm(along))
-        coordinate = float((at - at_b) @ along) / upper
     elif spec.kind == "on_curve":
-        spline = make_spline([_into(bodies, spec.b, p) for p in spec.points], closed=spec.closed)
+        curve = list(make_curve(np.array([_into(bodies, spec.b, p) for p in spec.points]), closed=spec.closed))
         point = _into(bodies, spec.b, at)
-        nearest = np.argmin([np.linalg.norm(piece[0] - point) for piece in spline[1]])
-        coordinate = float(spline[0][nearest])
-        tangent = spline[1][nearest, 1]
-        normal = np.cross(tangent, np.eye(3)[np.argmin(np.abs(tangent))])
+        nearest = min(curve, key=lambda piece: float(np.linalg.norm(piece[1:4] - point)))
+        coordinate = float(nearest[0])
+        tangent = nearest[4:7]
+        normal = tuple(np.cross(tangent, np.eye(3)[np.argmin(np.abs(tangent))]))
         if not spec.closed:
-            lower, upper = 0.0, float(spline[0][-1])
+            lower, upper = 0.0, float(curve[-1][0])
     elif spec.kind == "on_surface":
         frame = spec.orientation
         size = _surface_size(spec)
     elif spec.kind == "in_sphere":
         upper = float(spec.radius)
-    return {
-        "at_a": _into(bodies, spec.a, at),
-        "at_b": _into(bodies, spec.b, at_b),
-        "frame_a": _frame_in(bodies, spec.a, frame),
-        "frame_b": _frame_in(bodies, spec.b, frame),
-        "lower": lower,
-        "upper": upper,
-        "coordinate": coordinate,
-        "size": size,
-        "spline": spline,
-        "normal": normal,
-    }
+    fixed = [
+        *_into(bodies, spec.a, at),
+        *_into(bodies, spec.b, at_b),
+        *_frame_in(bodies, spec.a, frame),
+        *_frame_in(bodies, spec.b, frame),
+        *size,
+        lower,
+        upper,
+    ]
+    return _Placed(fixed, coordinate, curve, normal)
 
 
 def _surface_size(spec: JointSpec) -> list[float]:
@@ -309,13 +299,13 @@ def _to_axis(axis: Vector | Floats) -> Vector:
     return tuple(q / np.linalg.norm(q))
 
 
-def _islands(n: int, a: Integers, b: Integers, at_body: dict[int, list[int]]) -> list[list[int]]:
+def _islands(bodies_of: list[list[int]], at_body: dict[int, list[int]]) -> list[list[int]]:
     """Groups of joints that share bodies that move, each ordered so that joints that meet stay close.
 
     This is the order of Cuthill and McKee, reversed: breadth first, the least connected joints first.
     """
-    meets = [sorted({k for body in (int(a[j]), int(b[j])) for k in at_body.get(body, ()) if k != j}) for j in range(n)]
-    waiting = set(range(n))
+    meets = [sorted({k for body in bodies_of[j] for k in at_body[body]} - {j}) for j in range(len(bodies_of))]
+    waiting = set(range(len(meets)))
     islands = []
     while waiting:
         seed = _spread(min(waiting, key=lambda j: (len(meets[j]), j)), meets)[-1]

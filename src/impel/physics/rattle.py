@@ -1,22 +1,25 @@
 """RATTLE: jointed bodies move so that the joints hold at the end of every step, and their velocities agree with them.
 
 The impulses of a step act along the directions of the joints at its begin, which makes the method symplectic:
-energy does not drift. They are found by Newton's method with one direct solve of the joints of each
-island an iteration; the matrix is that of the velocity projection at the end of the last step.
+energy does not drift. They are found by Newton's method with one direct solve of each island an iteration. The matrix
+is that of the velocity projection at the end of the last step, kept in the state together with the directions:
+nothing is computed twice, and key-framed bodies, which are moved before the joints, act from where they were.
 """
 
 import math
 
 from impel.kernel import kernel
-from impel.motion.rotations import axpy, dot, get3, get4, set3, set4
+from impel.motion.rotations import axpy, dot, get3, get4, set3, set4, sub
 from impel.physics.bodies import drift_one, spin_of, turn_freely
-from impel.physics.joint_rows import aim, fill, measure, push_apart, weigh
-from impel.physics.skyline import REGULARISATION, factor, solve
+from impel.physics.joint_rows import lean, look, strike, turned, vector_of, weigh, worst_row
+from impel.physics.joints import ANGULAR_A, ANGULAR_B, BEFORE, FORCE, LINEAR, LIVE, LOWER, UPPER
+from impel.physics.skyline import factor, solve
 
 TOLERANCE = 1e-10  # m or rad: where the iterations stop
 ACCEPTABLE = 1e-8  # m or rad: what is still good when they get no further (over-determined loops, rounding)
 ITERATIONS = 8  # at 1 ms one or two are usual; a step that needs more is too long
-ROUNDS = 4  # changes of the set of active limits within one step
+ROUNDS = 4  # changes of the set of limits that are met, within one step
+TOLERABLE = 1e-6  # m or rad, in rows that are redundant: a loop that was written with rounded numbers
 DIVERGED = 3  # verdict
 
 
@@ -24,150 +27,131 @@ DIVERGED = 3  # verdict
 def hold_positions(bodies, joints, dt):
     """Move all bodies by a step so that the joints hold. Velocities hold the first half-kick before, and stay at
     half time after; key-framed bodies are already in place. Returns the verdict."""
+    impulse, change, rows = joints.impulse, joints.change, joints.rows
     for k in range(len(joints.loose)):
         drift_one(bodies, joints.loose[k], dt)
     for island in range(len(joints.island) - 1):
-        if _hold_island(bodies, joints, island, dt) != 0:
-            return DIVERGED
-    return 0
-
-
-@kernel
-def _hold_island(bodies, joints, island, dt):
-    begin, end = joints.island[island, 0], joints.island[island + 1, 0]
-    rows, rows_end = joints.island[island, 1], joints.island[island + 1, 1]
-    for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
-        i = joints.members[k]
-        x, q = get3(bodies.position, i), get4(bodies.orientation, i)
-        place = joints.place[i]
-        place[0], place[1], place[2] = x
-        place[3], place[4], place[5], place[6] = q
-    # The forces change little from step to step: start with the line through the last two.
-    for r in range(rows, rows_end):
-        joints.impulse[r] = dt * (2.0 * joints.force[r] - joints.before[r]) * joints.live[r]
-    push_apart(bodies, joints, begin, end, joints.impulse)
-    for round in range(ROUNDS):
+        begin, end = joints.island[island, 0], joints.island[island + 1, 0]
+        row, row_end = joints.island[island, 1], joints.island[island + 1, 1]
+        keep_places(bodies, joints, island)
+        for r in range(row, row_end):
+            # Forces change little from step to step: start with the line through the last two.
+            change[r] = dt * (2.0 * rows[r, FORCE] - rows[r, BEFORE]) * rows[r, LIVE]
+            impulse[r] = change[r]
+        iteration, rounds = 0, 0
         last_error = math.inf
-        for iteration in range(ITERATIONS + 1):
-            _advance(bodies, joints, island, dt)
-            error = measure(bodies, joints, begin, end)
-            if iteration == 0 and round == 0 and meet_limits(bodies, joints, begin, end):
-                fill(bodies, joints, island)
-                factor(joints.factor, joints.first, joints.start, rows, rows_end, REGULARISATION)
-                error = measure(bodies, joints, begin, end)
-            if error <= TOLERANCE:
+        while True:
+            strike(bodies, joints, begin, end, change)
+            for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
+                i = joints.members[k]
+                p = joints.place[i]
+                set3(bodies.position, i, axpy(dt, get3(bodies.velocity, i), (p[0], p[1], p[2])))
+                momentum = get3(bodies.momentum, i)
+                q = turn_freely((p[3], p[4], p[5], p[6]), momentum, bodies.inverse_inertia[i], bodies.top[i], dt)
+                set4(bodies.orientation, i, q)
+            look(bodies, joints, begin, end, begin > end)  # no: but a literal would compile it twice
+            error = worst_row(joints, row, row_end, TOLERANCE / TOLERABLE)
+            done = error <= TOLERANCE
+            # The set of limits is settled before the iterations and checked after them, frozen in between.
+            if (done or iteration == 0) and rounds < ROUNDS:
+                changed = meet_limits(joints, begin, end)
+                if done and rounds < ROUNDS - 1:
+                    changed |= leave_limits(joints, begin, end, impulse, dt)
+                if changed:
+                    done = False
+                    iteration = 0
+                    rounds += 1
+                    last_error, error = math.inf, 1.0  # of the new set nothing is known yet
+                    weigh(bodies, joints, island)
+                    factor(joints.factor, joints.envelope, row, row_end, 0.0)
+            if done:
                 break
             if iteration == ITERATIONS or not error < 100.0 * last_error:
                 if error <= ACCEPTABLE:
                     break
                 return DIVERGED
+            iteration += 1
             last_error = error
-            solve(joints.factor, joints.first, joints.start, rows, rows_end, joints.change)
-            for r in range(rows, rows_end):
-                joints.change[r] *= -1.0 / dt
-                joints.impulse[r] += joints.change[r]
-            push_apart(bodies, joints, begin, end, joints.change)
-        met = meet_limits(bodies, joints, begin, end)
-        left = round < ROUNDS - 2 and _leave_limits(bodies, joints, begin, end, joints.impulse)
-        if not (met or left):
-            break
-        if left:
-            for r in range(rows, rows_end):
-                joints.change[r] = -joints.impulse[r] * (1.0 - joints.live[r])
-                joints.impulse[r] += joints.change[r]
-            push_apart(bodies, joints, begin, end, joints.change)
-        fill(bodies, joints, island)
-        factor(joints.factor, joints.first, joints.start, rows, rows_end, REGULARISATION)
-    for r in range(rows, rows_end):
-        joints.before[r] = joints.force[r]
-        joints.force[r] = joints.impulse[r] / dt
-    for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
-        i = joints.members[k]
-        set3(bodies.spin, i, spin_of(bodies, i, get3(bodies.momentum, i)))
+            solve(joints.factor, joints.envelope, row, row_end, change)
+            for r in range(row, row_end):
+                change[r] *= -1.0 / dt
+                impulse[r] += change[r]
+        for r in range(row, row_end):
+            force = impulse[r] / dt
+            rows[r, BEFORE] = rows[r, FORCE] if rounds == 0 else force  # a blow says nothing about the next step
+            rows[r, FORCE] = force
+        for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
+            i = joints.members[k]
+            set3(bodies.spin, i, spin_of(bodies, i, get3(bodies.momentum, i)))
     return 0
 
 
 @kernel
-def _advance(bodies, joints, island, dt):
-    """Bring the bodies of an island to the end of the step, from where it began, with the present velocities."""
+def keep_places(bodies, joints, island):
     for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
         i = joints.members[k]
         p = joints.place[i]
-        set3(bodies.position, i, axpy(dt, get3(bodies.velocity, i), (p[0], p[1], p[2])))
-        q = (p[3], p[4], p[5], p[6])
-        momentum = get3(bodies.momentum, i)
-        set4(bodies.orientation, i, turn_freely(q, momentum, bodies.inverse_inertia[i], bodies.top[i], dt))
+        p[0], p[1], p[2] = get3(bodies.position, i)
+        p[3], p[4], p[5], p[6] = get4(bodies.orientation, i)
 
 
 @kernel
-def meet_limits(bodies, joints, begin, end):
+def meet_limits(joints, begin, end):
     """Take in the limits that are overstepped; is there a new one?"""
-    new = False
+    changed = False
     for k in range(begin, end):
-        j = joints.sequence[k]
-        r = joints.limit[j]
+        joint = joints.each[k]
+        j, r = joint.index, joint.limit
         if r >= 0 and joints.active[j] == 0.0:
-            side = 0.0
-            if joints.coordinate[j] < joints.lower[j] - TOLERANCE:
-                side = -1.0
-            elif joints.coordinate[j] > joints.upper[j] + TOLERANCE:
-                side = 1.0
-            if side != 0.0:
-                joints.active[j] = side
-                joints.live[r] = 1.0
-                joints.impulse[r] = 0.0
-                new = True
-    return new
+            below = joints.fixed[k, LOWER] - joints.coordinate[j]
+            above = joints.coordinate[j] - joints.fixed[k, UPPER]
+            if max(below, above) > TOLERANCE:
+                joints.active[j] = -1.0 if below > above else 1.0
+                joints.rows[r, LIVE] = 1.0
+                joints.change[r] = -below if below > above else above
+                changed = True
+    return changed
 
 
 @kernel
-def _leave_limits(bodies, joints, begin, end, impulse):
+def leave_limits(joints, begin, end, impulse, dt):
     """Let go of the limits that would have to pull; is there one?"""
-    left = False
+    changed = False
     for k in range(begin, end):
-        j = joints.sequence[k]
-        r = joints.limit[j]
+        joint = joints.each[k]
+        j, r = joint.index, joint.limit
         if r >= 0 and joints.active[j] * impulse[r] > 0.0:
             joints.active[j] = 0.0
-            joints.live[r] = 0.0
-            left = True
-    return left
+            joints.rows[r, LIVE] = 0.0
+            joints.change[r] = dt * impulse[r]  # which takes back what it did
+            changed = True
+    return changed
 
 
 @kernel
 def hold_velocities(bodies, joints):
     """Take from the velocities what the joints forbid at the present places; limits only stop what runs into them."""
+    change, rows = joints.change, joints.rows
     for island in range(len(joints.island) - 1):
         begin, end = joints.island[island, 0], joints.island[island + 1, 0]
-        rows, rows_end = joints.island[island, 1], joints.island[island + 1, 1]
-        aim(bodies, joints, begin, end)
-        weigh(bodies, joints, island)
+        row, row_end = joints.island[island, 1], joints.island[island + 1, 1]
+        look(bodies, joints, begin, end, begin < end)
+        lean(bodies, joints, island)
         for _ in range(ROUNDS):
-            factor(joints.factor, joints.first, joints.start, rows, rows_end, REGULARISATION)
-            _slip(bodies, joints, begin, end)
-            solve(joints.factor, joints.first, joints.start, rows, rows_end, joints.change)
-            if not _leave_limits(bodies, joints, begin, end, joints.change):
+            weigh(bodies, joints, island)
+            factor(joints.factor, joints.envelope, row, row_end, 0.0)
+            for k in range(begin, end):
+                joint = joints.each[k]
+                v = sub(get3(bodies.velocity, joint.a), get3(bodies.velocity, joint.b))
+                spin_a, spin_b = get3(bodies.spin, joint.a), get3(bodies.spin, joint.b)
+                for r in range(joint.row, joint.row_end):
+                    rate = dot(v, vector_of(rows, r, LINEAR))
+                    rate += dot(spin_a, vector_of(rows, r, ANGULAR_A)) + dot(spin_b, vector_of(rows, r, ANGULAR_B))
+                    change[r] = -rate * rows[r, LIVE]
+            solve(joints.factor, joints.envelope, row, row_end, change)
+            if not leave_limits(joints, begin, end, change, 0.0):
                 break
-            fill(bodies, joints, island)
-        push_apart(bodies, joints, begin, end, joints.change)
+        strike(bodies, joints, begin, end, change)
         for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
             i = joints.members[k]
-            m, c = get3(bodies.momentum, i), joints.inverse[i]
-            bodies.spin[i, 0] = c[0] * m[0] + c[1] * m[1] + c[2] * m[2]
-            bodies.spin[i, 1] = c[1] * m[0] + c[3] * m[1] + c[4] * m[2]
-            bodies.spin[i, 2] = c[2] * m[0] + c[4] * m[1] + c[5] * m[2]
-
-
-@kernel
-def _slip(bodies, joints, begin, end):
-    """Minus the rate at which the rows of the joints begin to end are violated, into `change`."""
-    for k in range(begin, end):
-        j = joints.sequence[k]
-        a, b = joints.a[j], joints.b[j]
-        va, vb = get3(bodies.velocity, a), get3(bodies.velocity, b)
-        v = (va[0] - vb[0], va[1] - vb[1], va[2] - vb[2])
-        wa, wb = get3(bodies.spin, a), get3(bodies.spin, b)
-        for r in range(joints.row[j], joints.row_end[j]):
-            rate = dot(v, get3(joints.linear, r)) + dot(wa, get3(joints.angular, r))
-            rate += wb[0] * joints.angular[r, 3] + wb[1] * joints.angular[r, 4] + wb[2] * joints.angular[r, 5]
-            joints.change[r] = -rate * joints.live[r]
+            set3(bodies.spin, i, turned(joints.place, i, get3(bodies.momentum, i)))

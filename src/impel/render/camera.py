@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from impel.motion.rotations import matrix_from_quaternion
 from impel.takes.take import Floats, Take
 
-FOV = 32.0  # degrees across the picture's width; a long lens, calm perspective
+FOV = 19.0  # degrees, top to bottom; a long lens, calm perspective
 FILLED = 0.86  # of the picture's half width and height may be used by the action
 ELEVATIONS = (17.0, 36.0, 60.0)  # degrees above the horizon, in order of preference
 QUARTER = 30.0  # degrees between the view and straight on: the three-quarter view
@@ -27,7 +27,7 @@ class Shot(NamedTuple):
     right: Floats
     up: Floats
     forward: Floats
-    fov: float  # degrees, across the width
+    fov: float  # degrees, top to bottom
     radius: float  # m, of the action about its middle
 
     def seen(self, frame: int, points: Floats, size: tuple[int, int]) -> Floats:
@@ -42,8 +42,8 @@ class Shot(NamedTuple):
 
 
 def focal_length(fov: float, size: tuple[int, int]) -> float:
-    """In pixels. The field of view spans the picture's longer side, as in Blender."""
-    return float(max(size) / 2 / np.tan(np.radians(fov) / 2))
+    """In pixels."""
+    return float(size[1] / 2 / np.tan(np.radians(fov) / 2))
 
 
 def camera_matrix(shot: Shot, frame: int, size: tuple[int, int], samples: int) -> Floats:
@@ -76,7 +76,13 @@ def corners_of(take: Take, extents: Floats, bodies: Any, frames: Any) -> Floats:
 
 
 def shot_of(
-    take: Take, extents: Floats, size: tuple[int, int], *, also: Floats | None = None, visible: Any = None
+    take: Take,
+    extents: Floats,
+    size: tuple[int, int],
+    *,
+    also: Floats | None = None,
+    follow: bool = True,
+    visible: Any = None,
 ) -> Shot:
     """The take's own camera if it has one, else one that frames everything that moves, and the points `also`.
 
@@ -93,7 +99,7 @@ def shot_of(
     if take.camera is not None:
         return _given(take, corners)
 
-    path = _travel(take, corners, frames)
+    path = _travel(take, corners, frames, follow)
     points = (corners - path[frames][:, None, None]).reshape(-1, 3)
     points = points[np.isfinite(points).all(axis=-1)]
     if np.ptp(path, axis=0).max() == 0.0:
@@ -116,7 +122,9 @@ def shot_of(
 def _on_stage(take: Take, extents: Floats, corners: Floats) -> NDArray[np.bool_]:
     """(frames, actors): not fallen below everything that stands still; nobody wants to look down after those."""
     standing = np.flatnonzero(~moving_bodies(take))
-    if len(standing) == 0:
+    up = matrix_from_quaternion(take.orientation[0])[:, 2, 2]
+    slope = [i for i in standing if "plane" in take.shapes[i] and up[i] < 0.999]  # goes down for ever
+    if len(standing) == 0 or slope:
         return np.ones(corners.shape[:2], bool)
     lowest = np.nanmin(corners_of(take, extents, standing, [0])[..., 2])
     with np.errstate(invalid="ignore"):
@@ -145,16 +153,16 @@ def _given(take: Take, corners: Floats) -> Shot:
     return Shot(np.tile(eye, copies), np.tile(to, copies), right, up, forward, fov, radius)
 
 
-def _travel(take: Take, corners: Floats, frames: NDArray[np.int64]) -> Floats:
+def _travel(take: Take, corners: Floats, frames: NDArray[np.int64], follow: bool) -> Floats:
     """(F, 3) where the camera looks: one point, or along with the action if that goes far."""
     flat = corners.reshape(len(frames), -1, 3)
-    seen = np.isfinite(flat).all(axis=(1, 2)) | np.isfinite(flat).any(axis=(1, 2))
+    seen = np.any(np.isfinite(flat).all(axis=2), axis=1)
     flat = flat[seen]
     low, high = np.nanmin(flat, axis=1), np.nanmax(flat, axis=1)
     middle = (low + high) / 2
     whole = (low.min(axis=0) + high.max(axis=0)) / 2
     own_size = float(np.median(np.linalg.norm(high - low, axis=-1)))
-    if np.linalg.norm(high.max(axis=0) - low.min(axis=0)) < FAR * own_size:
+    if not follow or np.linalg.norm(high.max(axis=0) - low.min(axis=0)) < FAR * own_size:
         return np.tile(whole, (len(take.time), 1))
     every = np.stack([np.interp(take.time, take.time[frames[seen]], middle[:, k]) for k in range(3)], axis=-1)
     return _smooth(every, CALM * take.fps)
@@ -200,14 +208,27 @@ def _framed(points: Floats, path: Floats, azimuth: float, elevation: float, size
     right, up, forward = _basis(-np.array([np.cos(a) * np.cos(e), np.sin(a) * np.cos(e), np.sin(e)]))
     focal = focal_length(FOV, size)
     depth = points @ forward
-    back, across = np.inf, []
+    back = np.inf
     for axis, pixels in ((right, size[0]), (up, size[1])):
         tangent = FILLED * pixels / 2 / focal
         # |point - eye| across <= tangent * depth for all points: two half-planes that meet at the nearest eye.
         one, other = np.max(points @ axis - tangent * depth), np.max(-(points @ axis) - tangent * depth)
         back = min(back, -(one + other) / (2 * tangent))
-        across.append((one - other) / 2)
-    eye = across[0] * right + across[1] * up + back * forward
+    eye = back * forward
+    for axis in (right, up):
+        eye = eye + _balanced(points @ axis, depth - back) * axis
     low, high = points.min(axis=0), points.max(axis=0)
     radius = max(float(np.linalg.norm(high - low)) / 2, 1e-3)
     return Shot(path + eye, path + (low + high) / 2, right, up, forward, FOV, radius)
+
+
+def _balanced(across: Floats, depth: Floats) -> float:
+    """Where to stand so that points appear as far out on one side of the picture as on the other."""
+    low, high = across.min(), across.max()
+    for _ in range(50):
+        middle = (low + high) / 2
+        if np.max((across - middle) / depth) > np.max((middle - across) / depth):
+            low = middle
+        else:
+            high = middle
+    return float((low + high) / 2)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from impel.files import Problem, writing
+from impel.render.picture import Picture
 from impel.render.sequences import Overlays, Progress, exposures, film_of
 from impel.takes.take import Take
 
@@ -59,15 +60,13 @@ def write_gif(
 
     frames, rate = _thinned(take, ANIMATION_RATE)
     film = film_of(take, size, overlays)
-    pictures = list(exposures(film, frames, overlays, progress))
-    sample = np.concatenate(pictures[:: max(1, len(pictures) // 8)])
-    palette = Image.fromarray(sample).quantize(256, method=Image.Quantize.MEDIANCUT)
+    palette = _palette(list(exposures(film, frames[:: max(1, len(frames) // 8)], overlays)))
     shiver = _bayer(size)[..., None] * SHIVER
     images = [
         Image.fromarray(np.clip(picture + shiver, 0, 255).astype(np.uint8)).quantize(
             palette=palette, dither=Image.Dither.NONE
         )
-        for picture in pictures
+        for picture in exposures(film, frames, overlays, progress)
     ]
     # GIF counts in hundredths: round the moments, not the durations, so that the whole keeps its length.
     ticks = np.round(np.arange(len(frames) + 1) * 100 / rate).astype(int)
@@ -87,6 +86,15 @@ def _thinned(take: Take, most: float) -> tuple[range, float]:
     """Every n-th frame, so that there are at most so many a second; and how many there are then."""
     stride = max(1, int(np.ceil(take.fps / most - 1e-6)))
     return range(0, len(take.time), stride), take.fps / stride
+
+
+def _palette(pictures: list[Picture]) -> Any:
+    """256 colours for all pictures; rare ones count for more than their area, or small bodies would turn grey."""
+    from PIL import Image
+
+    colors, counts = np.unique(np.concatenate(pictures).reshape(-1, 3) >> 2 << 2, axis=0, return_counts=True)
+    weighted = np.repeat(colors, np.ceil(np.sqrt(counts)).astype(int), axis=0)
+    return Image.fromarray(weighted[None]).quantize(256, method=Image.Quantize.MEDIANCUT, kmeans=3)
 
 
 def _bayer(size: tuple[int, int]) -> Any:

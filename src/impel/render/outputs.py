@@ -1,11 +1,10 @@
 """A take written to a file of any kind, chosen by the file's name."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from impel.files import Problem, writing
+from impel.files import Problem, check_writable, writing
 from impel.takes.take import Take
 
 EXTENSIONS = (".npz", ".csv", ".glb", ".mp4", ".gif", ".png")
@@ -15,18 +14,17 @@ SMALLEST, LARGEST = 16, 4096  # pixels
 def check_output(path: str | Path) -> None:
     """Refuse an output that could not be written, before any time is spent on it."""
     path = Path(path)
+    check_writable(path)
     if path.suffix.lower() not in EXTENSIONS:
         kind = f"{path.suffix} is unknown" if path.suffix else "has no ending"
         raise Problem(f"{path}: {kind}, expected one of {', '.join(EXTENSIONS)}")
-    if path.is_dir():
-        raise Problem(f"{path}: is a directory, expected a file name")
-    folder = path.parent
-    while not folder.exists() and folder != folder.parent:  # missing directories are made later
-        folder = folder.parent
-    if not folder.is_dir():
-        raise Problem(f"{path}: cannot be written: {folder} is not a directory")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise Problem(f"{path}: cannot be written: no permission in {folder}")
+    if path.suffix.lower() == ".mp4":
+        from imageio_ffmpeg import get_ffmpeg_exe
+
+        try:
+            get_ffmpeg_exe()
+        except RuntimeError:
+            raise Problem(f"{path}: no ffmpeg was found to encode it; .gif needs none") from None
 
 
 def write_take(

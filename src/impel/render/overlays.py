@@ -32,7 +32,7 @@ def chosen_overlays(overlays: bool | Collection[str]) -> tuple[str, ...]:
 
 def draw_overlays(film: Film, frame: int, picture: NDArray[np.uint8], depth: Any, overlays: Collection[str]) -> None:
     """Draw into the picture; `depth` (height, width) is one over the distance of what is seen."""
-    take, unit = film.take, film.size[1] / 360
+    take, unit = film.take, max(film.size[1] / 360, 0.75)
     if "trails" in overlays:
         first = max(0, frame - round(TRAIL * take.fps))
         for body in np.flatnonzero(moving_bodies(take)):

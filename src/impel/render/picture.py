@@ -29,10 +29,9 @@ def expose(film: Film, frame: int, overlays: Collection[str] = (), position: Flo
     samples = samples_for(film.size)
     depth = np.zeros((height * samples, width * samples), np.float32)
     ids = np.full(depth.shape, -1, np.int32)
-    room = np.empty((len(vertices), 4))
     everything = np.ones(len(world.triangles), bool)
-    rasterise(vertices, world.triangles, everything, camera_matrix(shot, frame, film.size, samples), room, depth, ids)
-    sun, sun_depth = _sun(film, frame, vertices, room)
+    rasterise(vertices, world.triangles, everything, camera_matrix(shot, frame, film.size, samples), depth, ids)
+    sun, sun_depth = sun_over(film, frame, vertices)
     focal = focal_length(shot.fov, film.size)
     view = shading.View(
         triple(shot.eye[frame]),
@@ -61,8 +60,8 @@ def samples_for(size: tuple[int, int]) -> int:
     return 4 if pixels <= 1_000_000 else 3 if pixels <= 4_000_000 else 2
 
 
-def _sun(film: Film, frame: int, vertices: Floats, room: Floats) -> tuple[light.Sun, Any]:
-    """The sun's picture of the depths around the action."""
+def sun_over(film: Film, frame: int, vertices: Floats) -> tuple[light.Sun, Any]:
+    """The sun's picture of the depths around the action: its frame, and the map."""
     forward = film.shot.forward
     azimuth = np.arctan2(-forward[1], -forward[0]) + np.radians(SUN_AZIMUTH)
     elevation = np.radians(SUN_ELEVATION)
@@ -79,5 +78,5 @@ def _sun(film: Film, frame: int, vertices: Floats, room: Floats) -> tuple[light.
     matrix[:2, 3] += SUN_TEXELS / 2
     matrix[3, 3] = 1.0
     depth = np.full((SUN_TEXELS, SUN_TEXELS), -np.inf, np.float32)
-    rasterise(vertices, film.meshes.triangles, film.casts, matrix, room, depth, np.empty(depth.shape, np.int32))
+    rasterise(vertices, film.meshes.triangles, film.casts, matrix, depth, np.empty(depth.shape, np.int32))
     return light.Sun(triple(center), triple(right), triple(up), triple(towards), scale), depth

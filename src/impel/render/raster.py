@@ -5,50 +5,53 @@ camera, a floor for one, need no clipping.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
 from impel.kernel import kernel
-from impel.motion.rotations import get3
+from impel.takes.take import Floats
 
 
-@kernel
-def rasterise(vertices, triangles, shown, matrix, clip, depth, ids):
+def rasterise(vertices: Floats, triangles: Any, shown: Any, matrix: Floats, depth: Any, ids: Any) -> None:
     """Keep, at every sample, the nearest front-facing triangle of those `shown`.
 
     `matrix` (4, 4) gives (x, y, z, w): the sample is (x/w, y/w), its depth z/w, larger is nearer. `depth` and `ids`
-    come filled with what lies behind everything; `clip` (V, 4) is room to work in.
+    come filled with what lies behind everything.
     """
+    clip = vertices @ matrix[:, :3].T + matrix[:, 3]
+    fill(triangles, shown, clip, np.empty((3, 3)), depth, ids)
+
+
+@kernel
+def fill(triangles, shown, clip, edge, depth, ids):
+    """Draw triangles whose corners are at `clip` (V, 4); `edge` (3, 3) is room for the edge functions."""
     height, width = depth.shape
-    for i in range(len(vertices)):
-        x, y, z = get3(vertices, i)
-        for k in range(4):
-            clip[i, k] = matrix[k, 0] * x + matrix[k, 1] * y + matrix[k, 2] * z + matrix[k, 3]
-    edge = np.empty((3, 3))
     for t in range(len(triangles)):
         if not shown[t]:
             continue
         left, right, top, bottom = np.inf, -np.inf, np.inf, -np.inf
-        in_front = 0
+        in_front, size = 0, 1.0
         for k in range(3):
             i = triangles[t, k]
             a, b = triangles[t, (k + 1) % 3], triangles[t, (k + 2) % 3]
             edge[k, 0] = clip[a, 1] * clip[b, 3] - clip[a, 3] * clip[b, 1]
             edge[k, 1] = clip[a, 3] * clip[b, 0] - clip[a, 0] * clip[b, 3]
             edge[k, 2] = clip[a, 0] * clip[b, 1] - clip[a, 1] * clip[b, 0]
+            size *= abs(clip[i, 0]) + abs(clip[i, 1]) + abs(clip[i, 3])
             if clip[i, 3] > 1e-6:
                 in_front += 1
                 x, y = clip[i, 0] / clip[i, 3], clip[i, 1] / clip[i, 3]
                 left, right, top, bottom = min(left, x), max(right, x), min(top, y), max(bottom, y)
         i = triangles[t, 0]
         determinant = edge[0, 0] * clip[i, 0] + edge[0, 1] * clip[i, 1] + edge[0, 2] * clip[i, 3]
-        if in_front == 0 or not determinant < 0.0:  # behind the camera, or seen from inside
+        # Behind the camera, or seen from inside, or so exactly edge-on that the sign is only rounding.
+        if in_front == 0 or not determinant < -2e-15 * size:
             continue
         if in_front < 3:
             left, right, top, bottom = 0.0, float(width), 0.0, float(height)
-        first_row, last_row = max(0, math.ceil(top - 0.5)), min(height - 1, math.floor(bottom - 0.5))
-        left, right = max(left, 0.0), min(right, float(width))
-        if first_row > last_row or not left <= right:
+        left, right, top, bottom = max(left, 0.0), min(right, float(width)), max(top, 0.0), min(bottom, float(height))
+        if not (left <= right and top <= bottom):
             continue
         zx = zy = z0 = 0.0
         for k in range(3):
@@ -56,7 +59,7 @@ def rasterise(vertices, triangles, shown, matrix, clip, depth, ids):
             zx += z * edge[k, 0]
             zy += z * edge[k, 1]
             z0 += z * edge[k, 2]
-        for row in range(first_row, last_row + 1):
+        for row in range(math.ceil(top - 0.5), math.floor(bottom - 0.5) + 1):
             y = row + 0.5
             low, high = left, right
             for k in range(3):  # inside is where all three edge functions have the determinant's sign
@@ -68,10 +71,12 @@ def rasterise(vertices, triangles, shown, matrix, clip, depth, ids):
                     high = min(high, -rest / slope)
                 elif rest > 0.0:
                     high = -1.0
+            if not low <= high:  # also keeps what is far outside from overflowing an integer
+                continue
             # A hair wider than exact: samples on a shared edge must not fall between two triangles.
-            start, stop = math.ceil(low - 0.5 - 1e-7), math.floor(high - 0.5 + 1e-7)
+            start, stop = max(math.ceil(low - 0.5 - 1e-7), 0), min(math.floor(high - 0.5 + 1e-7), width - 1)
             base = zy * y + z0 + 0.5 * zx
-            for column in range(max(start, 0), min(stop, width - 1) + 1):
+            for column in range(start, stop + 1):
                 z = np.float32(base + zx * column)
                 if z > depth[row, column]:
                     depth[row, column] = z

@@ -51,7 +51,7 @@ class Film:
     reach: float  # m about the middle of the action that the sun's map covers
 
 
-def prepare(take: Take, size: tuple[int, int], *, also: Floats | None = None) -> Film:
+def prepare(take: Take, size: tuple[int, int], *, also: Floats | None = None, follow: bool = True) -> Film:
     """Set up the scenery and choose the camera; `also` are points the camera should try to keep in view."""
     shapes, colors = list(take.shapes), list(take.colors)
     own_floor = any("plane" in shape for shape in shapes)
@@ -67,9 +67,11 @@ def prepare(take: Take, size: tuple[int, int], *, also: Floats | None = None) ->
     judge = (
         (lambda shot, frame: _visible(take, meshes, moves, hides, shot, frame)) if hides.any() and moves.any() else None
     )
-    shot = shot_of(take, meshes.extents[:count], size, also=also, visible=judge)
+    shot = shot_of(take, meshes.extents[:count], size, also=also, follow=follow, visible=judge)
 
-    position, orientation = take.position, take.orientation
+    # Of one type and layout whoever made the take: another would compile the kernels anew.
+    position, orientation = (np.array(poses, np.float64, order="C") for poses in (take.position, take.orientation))
+    position[~np.isfinite(orientation).all(axis=-1)] = np.nan  # lost; nowhere is not drawn
     if not own_floor:
         frames = len(take.time)
         position = np.concatenate([position, np.zeros((frames, 1, 3))], axis=1)
@@ -185,6 +187,6 @@ def _visible(take: Take, meshes: Meshes, moves: Any, hides: Any, shot: Shot, fra
     counts = []
     for shown in (moves, moves | hides):
         depth, ids = np.zeros(LOOK[::-1], np.float32), np.full(LOOK[::-1], -1, np.int32)
-        rasterise(vertices, meshes.triangles, shown[meshes.body], matrix, np.empty((len(vertices), 4)), depth, ids)
+        rasterise(vertices, meshes.triangles, shown[meshes.body], matrix, depth, ids)
         counts.append(np.count_nonzero(moves[meshes.body[ids[ids >= 0]]]))
     return counts[1] / counts[0] if counts[0] else 0.0

@@ -10,7 +10,7 @@ import numpy as np
 
 from impel.render.camera import moving_bodies
 from impel.render.overlays import chosen_overlays
-from impel.render.picture import Picture, expose
+from impel.render.picture import Picture, expose, samples_for
 from impel.render.scenery import Film, prepare
 from impel.takes.take import Take
 
@@ -21,14 +21,15 @@ PANEL = (480, 270)
 MOMENTS = 6
 GAP = 6  # pixels between the panels of a strip
 PAPER = (255, 255, 255)
+MEMORY, BYTES_PER_SAMPLE = 500_000_000, 12  # of pictures being drawn at the same time
 GHOST = 0.55  # how solid the earlier moments of an onion skin are
 
 
-def film_of(take: Take, size: tuple[int, int], overlays: Overlays = False) -> Film:
+def film_of(take: Take, size: tuple[int, int], overlays: Overlays = False, *, follow: bool = True) -> Film:
     """A take made ready for pictures of that size; paths are kept in view if they are drawn."""
     paths = [path for path in take.paths.values() if len(path)] if "paths" in chosen_overlays(overlays) else []
     also = np.concatenate(paths) if paths else None
-    return prepare(take, size, also=also)
+    return prepare(take, size, also=also, follow=follow)
 
 
 def picture(take: Take, time: float, *, size: tuple[int, int] = (960, 540), overlays: Overlays = False) -> Picture:
@@ -48,7 +49,10 @@ def moments(take: Take, count: int = MOMENTS) -> list[int]:
     pace = np.nan_to_num(np.concatenate([shift, np.sqrt(np.maximum(turn, 0))], axis=1)).sum(axis=1)
     told = np.linspace(0, 1, len(take.time))
     if pace.sum() > 0:
-        told = (told + np.concatenate([[0], np.cumsum(pace)]) / pace.sum()) / 2
+        places = take.position[np.isfinite(take.position).all(axis=-1)]
+        nothing = 0.05 * float(np.linalg.norm(np.ptp(places, axis=0))) if len(places) else 0.0  # a mere settling
+        weight = 0.5 * pace.sum() / (pace.sum() + nothing)
+        told = (1 - weight) * told + weight * np.concatenate([[0], np.cumsum(pace)]) / pace.sum()
     frames = np.searchsorted(told, np.linspace(0, 1, count) - 1e-9)
     frames[-1] = len(take.time) - 1
     return np.unique(frames).tolist()
@@ -81,7 +85,7 @@ def onion(
     take: Take, *, count: int = MOMENTS, size: tuple[int, int] = (960, 540), overlays: Overlays = False
 ) -> Picture:
     """Moments of a take in one picture, the earlier ones see-through, the last one solid."""
-    film = film_of(take, size, overlays)
+    film = film_of(take, size, overlays, follow=False)
     frames = moments(take, count)
     *ghosts, last = exposures(film, frames, overlays)
     # Everything that moves sent away: what is left is what the ghosts are laid over.
@@ -99,9 +103,10 @@ def onion(
 def exposures(
     film: Film, frames: Iterable[int], overlays: Overlays = False, progress: Progress | None = None
 ) -> Iterator[Picture]:
-    """Pictures of the frames in order, drawn on as many cores as there are (at most four: memory)."""
+    """Pictures of the frames in order, drawn on several cores as far as memory allows."""
     frames, drawn = list(frames), chosen_overlays(overlays)
-    workers = min(4, os.cpu_count() or 1)
+    samples = film.size[0] * film.size[1] * samples_for(film.size) ** 2
+    workers = max(1, min(os.cpu_count() or 1, MEMORY // (BYTES_PER_SAMPLE * samples)))
     waiting: deque[Future[Picture]] = deque()
     with ThreadPoolExecutor(workers) as pool:
         try:

@@ -245,6 +245,7 @@ def compose(count, fragments, paint, sun, light, picture):
             ray, n, lit, opened = get3(rays, f), get3(normals, f), lits[f], opens[f]
             ray = scale(ray, 1.0 / math.sqrt(dot(ray, ray)))
             facing = max(dot(n, sun.towards), 0.0)
+            facing *= min(4.0 * facing, 1.0)  # out gently: where light grazes, a mesh's facets would show
             arriving = axpy(lit * facing, SUN, scale(_mix(BOUNCE, SKY, 0.5 + 0.5 * n[2]), opened))
             color = color[0] * arriving[0], color[1] * arriving[1], color[2] * arriving[2]
             if not endless[owner[f]]:
@@ -252,7 +253,7 @@ def compose(count, fragments, paint, sun, light, picture):
                 shine = max(dot(n, half), 0.0) / math.sqrt(dot(half, half) + 1e-9)
                 for _ in range(5):  # to the 32nd power
                     shine *= shine
-                color = axpy(GLOSS * lit * shine * min(4.0 * facing, 1.0), SUN, color)
+                color = axpy(GLOSS * lit * shine * min(8.0 * facing, 1.0), SUN, color)
                 across = min(max(-dot(n, ray), 0.0), 1.0)
                 grazing = (1.0 - across) ** 5
                 color = axpy(SHEEN * grazing * opened, _sky(ray[2] + 2.0 * across * n[2]), color)
@@ -262,7 +263,9 @@ def compose(count, fragments, paint, sun, light, picture):
     for row in range(rows):
         for column in range(columns):
             for k in range(3):
-                picture[row, column, k] = EXPOSED[min(int(light[row * columns + column, k] * 4096.0 + 0.5), 8191)]
+                bright = light[row * columns + column, k]
+                # Written so that NaN is black: as an index it would be anything.
+                picture[row, column, k] = EXPOSED[int(min(bright, 1.999) * 4096.0) if bright > 0.0 else 0]
 
 
 def shade(samples: int, ids: Any, world: World, view: View, sun: Sun, depth: Any, near: Any) -> Any:

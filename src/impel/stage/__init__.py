@@ -2,5 +2,6 @@
 
 from impel.stage.performance import Moment, Performance
 from impel.stage.simulate import simulate
+from impel.stage.warmup import warmup
 
-__all__ = ["Moment", "Performance", "simulate"]
+__all__ = ["Moment", "Performance", "simulate", "warmup"]

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.control.felt import Tree, what_is_felt
-from impel.control.specs import ActuatorSpec, auto_strength, largest_stable_step, make_actuators
+from impel.control.actuators import Actuators
+from impel.control.linkage import BALL, HINGE, WELD, Tie
+from impel.control.specs import ActuatorSpec, largest_stable_step, make_actuators
 from impel.files import Problem
 from impel.geometry.shapes import Solid, solid
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
@@ -15,7 +16,7 @@ from impel.physics.assembly import assemble
 from impel.physics.bodies import Bodies, make_bodies
 from impel.physics.contact import Coating, default_coating, make_contacts
 from impel.physics.follow import Followers
-from impel.physics.joints import Joints, JointSpec, carried_order, make_joints
+from impel.physics.joints import JointSpec, make_joints
 from impel.scene.bodies import Body
 from impel.scene.derived import WATER, drive, followed
 from impel.scene.joints import Joint
@@ -63,16 +64,15 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         for kind, wish in (("move", actor.move), ("turn", actor.turn))
         if wish is not None
     ]
-    tree = _tree(bodies, joints, [body for label, body, _ in wishes if label.endswith(".move")])
-    actuator_specs = _strong_enough(
-        [_actuator(body, wish, solids[body]) for _, body, wish in wishes], bodies, tree, scene.world.gravity
-    )
+    actuator_specs = [_actuator(body, wish, solids[body]) for _, body, wish in wishes]
     stage = Stage(
         bodies=bodies,
         followers=_followers(scene, solids, index),
         joints=joints,
+        displaced=1 if scene.world.joints == "displacement" else None,
+        printed=1 if scene.world.joints == "paper" else None,
         contacts=_contacts(scene, bodies, specs),
-        actuators=make_actuators(actuator_specs, bodies, tree) if actuator_specs else None,
+        actuators=_actuators(actuator_specs, bodies, specs, scene.world.gravity) if actuator_specs else None,
         hand=Hand(np.zeros_like(bodies.push), np.zeros_like(bodies.twist)) if by_hand else None,
         gravity=scene.world.gravity,
         drag=scene.world.drag,
@@ -164,28 +164,20 @@ def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> Join
     return JointSpec(joint.kind, index[a], index[b], at, name=f"joints.{name}", **fields)  # type: ignore[arg-type]
 
 
-def _tree(bodies: Bodies, joints: Joints | None, movers: list[int]) -> Tree | None:
-    """Who carries whom: seen from what cannot move, else from a body that is moved by keys, else from the heaviest."""
-    if joints is None:
-        return None
-    n = len(bodies.mass)
-    free = np.isfinite(bodies.mass)
-    by_mass = np.argsort(-np.where(free, bodies.mass, 0.0), kind="stable")
-    roots = [int(i) for i in np.flatnonzero(~free)]
-    parent, order = carried_order(joints.a, joints.b, roots, n)
-    for i in [*movers, *map(int, by_mass)]:
-        if i not in order:
-            roots.append(i)
-            parent, order = carried_order(joints.a, joints.b, roots, n)
-    pivot = np.zeros((n, 3))
-    welded = np.zeros(n, bool)
-    weld = {int(j) for j in np.flatnonzero(joints.kind == 2)}
-    for j, (a, b) in enumerate(zip(joints.a, joints.b, strict=True)):
-        for child, above, anchor in ((b, a, joints.at_b[j]), (a, b, joints.at_a[j])):
-            if parent[child] == above:
-                pivot[child] = anchor
-                welded[child] = j in weld
-    return Tree(np.array(parent, np.int64), pivot, welded)
+def _actuators(
+    specs: list[ActuatorSpec], bodies: Bodies, joints: list[JointSpec], gravity: tuple[float, float, float]
+) -> Actuators:
+    actuators = make_actuators(specs, bodies, _ties(joints), math.hypot(*gravity))
+    # An actor that adapts at all knows its own weight from the start. The paper lets it learn even that, and so every
+    # take would begin with a dip of half a second.
+    actuators.carried[:] = actuators.adaptation > 0.0
+    return actuators
+
+
+def _ties(joints: list[JointSpec]) -> list[Tie]:
+    """Which bodies hang together, for actuators that carry more than their own body."""
+    kinds = {"hinge": HINGE, "weld": WELD}
+    return [Tie(j.a, j.b, j.at, kinds.get(j.kind, BALL), j.axis) for j in joints if j.kind != "in_sphere"]
 
 
 def _actuator(body: int, wish: Any, whole: Solid) -> ActuatorSpec:
@@ -205,26 +197,8 @@ def _actuator(body: int, wish: Any, whole: Solid) -> ActuatorSpec:
         relaxation=numbers.relaxation,
         elasticity=numbers.elasticity,
         adaptation=numbers.adaptation,
-        strength=math.nan if numbers.strength is None else numbers.strength,
+        strength=numbers.strength,
     )
-
-
-def _strong_enough(
-    specs: list[ActuatorSpec], bodies: Bodies, tree: Tree | None, gravity: tuple[float, float, float]
-) -> list[ActuatorSpec]:
-    """Give actuators without a strength one that suits what they carry."""
-    from dataclasses import replace
-
-    felt = what_is_felt(bodies, tree)
-    g = math.hypot(*gravity)
-
-    def strength(spec: ActuatorSpec) -> float:
-        if spec.kind == "move":
-            return auto_strength(felt.mass[spec.body] * g, felt.mass[spec.body], spec.stiffness, spec.base)
-        inertia = float(np.linalg.eigvalsh(felt.inertia[spec.body])[-1])
-        return auto_strength(float(np.linalg.norm(felt.lever[spec.body])) * g, inertia, spec.stiffness, spec.base)
-
-    return [replace(spec, strength=strength(spec)) if math.isnan(spec.strength) else spec for spec in specs]
 
 
 def _contacts(scene: Scene, bodies: Bodies, joints: list[JointSpec]) -> Any:
@@ -243,7 +217,7 @@ def _contacts(scene: Scene, bodies: Bodies, joints: list[JointSpec]) -> Any:
 
 def _coating(body: Body, mass: float) -> Coating | None:
     """What the animator wrote about a coating, completed by the default one."""
-    given = {name: getattr(body.coating, name) for name in body.coating.model_fields_set}
+    given = body.coating.model_dump(exclude_none=True)
     return default_coating(body.shape.to_document(), mass)._replace(**given)
 
 

@@ -1,11 +1,11 @@
 """What happened in an accepted step, found by comparing the state before it with the state after it."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.kernel import kernel
+from impel.kernel import kernel, struct
 from impel.stage.state import Stage
 from impel.takes import EVENT_KINDS
 
@@ -25,7 +25,8 @@ KEY, BEGIN, END, LIMIT, SATURATED, REJECTED, SMALLEST = (
 REASONS = ("", "contact too stiff", "contact too deep", "joints too far off", "moved too far", "not a number")
 
 
-class Events(NamedTuple):
+@struct
+class Events:
     """Rows that `notice` fills; Python empties them."""
 
     time: NDArray[np.float64]
@@ -99,13 +100,12 @@ def _notice_joints(now, before, events, time):
 def _notice_actuators(now, before, events, time):
     if now is None:
         return
-    paths = now.paths
     for a in range(len(now.body)):
-        segments = paths.first_segment[a + 1] - paths.first_segment[a]
+        segments = now.paths.first_segment[a + 1] - now.paths.first_segment[a]
         passed = int(before.lap[a]) * segments + int(before.segment[a])
         reached = int(now.lap[a]) * segments + int(now.segment[a])
         for k in range(passed + 1, reached + 1):
-            _tell(events, time, KEY, a, k % segments if paths.loops[a] == 1 else k, k // segments)
+            _tell(events, time, KEY, a, k % segments if now.paths.loops[a] == 1 else k, k // segments)
         if now.done[a] == 1.0 and before.done[a] == 0.0:
             _tell(events, time, KEY, a, segments, 0)
         if now.saturated[a] == 1.0 and before.saturated[a] == 0.0:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.files import Problem
+from impel.kernel import replace
 from impel.physics.contact import contact_forces, find_pairs, grow
 from impel.physics.follow import place_followers
 from impel.scene import Scene
@@ -82,7 +83,7 @@ class Performance:
         """More bodies are near each other than there was room for."""
         contacts = self.stage.contacts
         assert contacts is not None
-        self.memory = remember(self.stage._replace(contacts=grow(contacts)))
+        self.memory = remember(replace(self.stage, contacts=grow(contacts)))
 
 
 class Moment:

@@ -9,11 +9,11 @@ from impel.control.targets import target_position
 from impel.kernel import kernel
 from impel.motion.orientations import conjugate_quaternions, matrix_from_quaternion, multiply_quaternions
 from impel.motion.paths import distance_to_path, polyline
-from impel.motion.rotations import get3, get4, norm
+from impel.motion.rotations import get3, get4, norm, set3
 from impel.physics.bodies import kinetic_energy
 from impel.scene import Scene
 from impel.stage.performance import Performance
-from impel.takes import PALETTE, Take
+from impel.takes.take import PALETTE, Take
 
 Floats = NDArray[np.float64]
 
@@ -46,8 +46,7 @@ class Recorder:
             _look_at_actuators(stage.bodies, stage.actuators, self.felt[frame], self.target[frame])
 
     def take(self) -> Take:
-        compiled = self.performance.compiled
-        actuators = self.performance.stage.actuators
+        compiled, actuators = self.performance.compiled, self.performance.stage.actuators
         self._from_centres_to_origins()
         channels = {"energy": self.energy}
         channels |= {f"{name}.speed": self.speed[:, i] for i, name in enumerate(self.scene.bodies)}
@@ -66,7 +65,9 @@ class Recorder:
             position=self.position,
             orientation=self.orientation,
             shapes=[body.shape.to_document() for body in self.scene.bodies.values()],
-            colors=[body.color or PALETTE[i % len(PALETTE)] for i, body in enumerate(self.scene.bodies.values())],
+            colors=[
+                body.color or PALETTE[i % len(PALETTE)] for i, body in enumerate(self.scene.bodies.values())
+            ],
             events=self.performance.told,
             channels=channels,
             tracks=tracks,
@@ -99,4 +100,4 @@ def _look_at_actuators(bodies, actuators, felt, target):
         felt[a, 0] = distance_to_path(actuators.paths, a, x, q)
         felt[a, 1] = norm(get3(actuators.applied, a))
         if actuators.paths.turns[a] == 0:
-            target[a, 0], target[a, 1], target[a, 2] = target_position(actuators, a)
+            set3(target, a, target_position(actuators, a))

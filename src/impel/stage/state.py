@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.control.actuators import Actuators
+from impel.kernel import replace, struct
 from impel.physics.bodies import Bodies
 from impel.physics.contact import Contacts
 from impel.physics.follow import Followers
@@ -15,12 +16,15 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-class Stage(NamedTuple):
+@struct
+class Stage:
     """A compiled scene. What a scene does not use is None, and is then not even compiled."""
 
     bodies: Bodies
     followers: Followers | None
     joints: Joints | None
+    displaced: int | None  # 1: joints are held by the paper's displacements, corrected ...
+    printed: int | None  # 1: ... or as printed; else by RATTLE
     contacts: Contacts | None
     actuators: Actuators | None
     hand: "Hand | None"
@@ -28,14 +32,16 @@ class Stage(NamedTuple):
     drag: float
 
 
-class Hand(NamedTuple):
+@struct
+class Hand:
     """Forces and torques by the user's own controller, held until it gives others."""
 
     push: Floats  # (N, 3)
     twist: Floats  # (N, 3)
 
 
-class Clock(NamedTuple):
+@struct
+class Clock:
     """Where in the frame the simulation is, and how it got there. One number each, kept in arrays to be changed."""
 
     frame_start: Floats  # s
@@ -47,7 +53,8 @@ class Clock(NamedTuple):
     reason: Integers  # the last verdict against one of them
 
 
-class Pace(NamedTuple):
+@struct
+class Pace:
     """How a frame is divided."""
 
     frame_seconds: float
@@ -87,5 +94,5 @@ def _with_views(stage: Stage, buffer: Floats) -> Stage:
             view[...] = array
             views[name] = view
             start += array.size
-        groups.append(group._replace(**views) if views else group)
+        groups.append(replace(group, **views) if views else group)
     return Stage(*groups)

@@ -4,8 +4,10 @@ import math
 
 from impel.control.actuators import steer
 from impel.kernel import kernel
+from impel.motion.rotations import set3
 from impel.physics.bodies import drift, kick
 from impel.physics.contact import contact_forces, find_pairs
+from impel.physics.displacement import hold_positions_displacement, hold_positions_paper
 from impel.physics.follow import place_followers
 from impel.physics.rattle import hold_positions, hold_velocities
 from impel.stage.events import notice
@@ -19,9 +21,13 @@ GROW_AFTER = 8  # good steps before the step may double
 
 
 @kernel
-def step(time, dt, dt_last, bodies, followers, joints, contacts, actuators, hand, gravity, drag):
+def step(
+    time, dt, dt_last, bodies, followers, joints, displaced, printed, contacts, actuators, hand, gravity, drag
+):
     """One attempt to go from `time` to `time + dt`, box by box as in the figure. Returns the verdict."""
     # 1. Control module: new targets, actuator forces, corrections by the observed motion (boxes 1.1 to 1.3)
+    if hand is not None:
+        drop_all(bodies)
     if actuators is not None:
         steer(bodies, actuators, gravity, dt_last)
     if hand is not None:
@@ -34,18 +40,31 @@ def step(time, dt, dt_last, bodies, followers, joints, contacts, actuators, hand
 
     # 2.2 Maintain the joints
     verdict = GOOD
-    if joints is not None:
-        verdict = hold_positions(bodies, joints, dt)
-    else:
+    if joints is None:
         drift(bodies, dt)
+    elif printed is not None:
+        verdict = hold_positions_paper(bodies, joints, dt)
+    elif displaced is not None:
+        verdict = hold_positions_displacement(bodies, joints, dt)
+    else:
+        verdict = hold_positions(bodies, joints, dt)
 
     # 2.3 Detect collisions and compute the response at t + dt
     if contacts is not None:
         verdict = max(verdict, contact_forces(bodies, contacts, dt))
     kick(bodies, gravity, drag, 0.5 * dt)
     if joints is not None:
-        hold_velocities(bodies, joints)
+        if printed is None:
+            hold_velocities(bodies, joints)
     return verdict if all_finite(bodies) else BROKEN
+
+
+@kernel
+def drop_all(bodies):
+    """Forget the pushes of the last step; actuators only set their own."""
+    for i in range(len(bodies.mass)):
+        set3(bodies.push, i, (0.0, 0.0, 0.0))
+        set3(bodies.twist, i, (0.0, 0.0, 0.0))
 
 
 @kernel
@@ -55,6 +74,12 @@ def lend_a_hand(bodies, hand):
         for k in range(3):
             bodies.push[i, k] += hand.push[i, k]
             bodies.twist[i, k] += hand.twist[i, k]
+
+
+@kernel
+def copy(source, destination):
+    for i in range(len(source)):
+        destination[i] = source[i]
 
 
 @kernel
@@ -88,21 +113,21 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         if not all_pairs_listed(now.bodies, now.contacts, dt):
             return NEEDS_PAIRS
 
-        saved[:] = values
+        copy(values, saved)
         verdict = step(
-            time, dt, clock.dt_last[0], now.bodies, now.followers, now.joints, now.contacts, now.actuators, now.hand,
-            now.gravity, now.drag,
+            time, dt, clock.dt_last[0], now.bodies, now.followers, now.joints, now.displaced, now.printed,
+            now.contacts, now.actuators, now.hand, now.gravity, now.drag,
         )  # fmt: skip
 
         if verdict != GOOD and ticks > 1:
-            values[:] = saved
+            copy(saved, values)
             clock.level[0] += 1
             clock.good[0] = 0
             clock.rejected[0] += 1
             clock.reason[0] = verdict
             continue
         if verdict == BROKEN:
-            values[:] = saved
+            copy(saved, values)
             return FAILED
 
         notice(now, before, events, clock, time + dt, dt, verdict)

@@ -1,0 +1,182 @@
+"""Capsules and cylinders as the pressing body: sampled where they touch, so that they roll without a ripple."""
+
+import math
+
+import numpy as np
+
+from impel.kernel import kernel
+from impel.motion.rotations import axpy, cross, dot, scale
+from impel.physics.patches import add_sample, distance, facing, press_ball, press_point
+
+# Gauss-Legendre on [0, 1], five points.
+NODES = tuple(0.5 + 0.5 * float(x) for x in np.polynomial.legendre.leggauss(5)[0])
+WEIGHTS = tuple(0.5 * float(w) for w in np.polynomial.legendre.leggauss(5)[1])
+
+
+def _unit_disc(rings: int, spokes: int) -> np.ndarray:
+    """Points (x, y, area) of a unit disc, rim included, that integrate every linear function exactly."""
+    h = 1.0 / rings
+    rows = [[0.0, 0.0, math.pi * h * h / 3]]
+    for k in range(1, rings + 1):
+        ring = 2 * math.pi * h * h * (k if k < rings else rings / 2 - 1 / 6)
+        for j in range(spokes):
+            angle = 2 * math.pi * j / spokes
+            rows.append([k * h * math.cos(angle), k * h * math.sin(angle), ring / spokes])
+    return np.array(rows)
+
+
+DISC = _unit_disc(3, 12)
+
+
+@kernel
+def press_bar(bars, shapes, b, centre, axis, half, r, flat_ends, motion, material, finest, patch):
+    if bars is None:
+        return
+    press_side(shapes, b, centre, axis, half, r, flat_ends, motion, material, patch)
+    for side in (-1.0, 1.0):
+        end, outward = axpy(side * half, axis, centre), scale(axis, side)
+        if flat_ends:
+            press_flat_end(shapes, b, end, outward, r, motion, material, finest, patch)
+        else:
+            press_round_end(shapes, b, end, outward, r, motion, material, patch)
+
+
+@kernel(inline=True)
+def _segment_area(r, depth):
+    """Of the part of a disc beyond a chord; and its derivative, the chord."""
+    d = min(max(depth, 0.0), 2.0 * r)
+    chord = 2.0 * math.sqrt(max(0.0, d * (2.0 * r - d)))
+    return r * r * math.acos(1.0 - d / r) - 0.5 * (r - d) * chord, chord
+
+
+@kernel
+def _side(shapes, b, centre, axis, at, r):
+    """At a place on a bar's axis: the field there, its gradient, the gradient across the axis, and how far the
+    side is from touching (negative: overlap)."""
+    phi, g = distance(shapes, b, axpy(at, axis, centre))
+    along = dot(g, axis)
+    across = math.sqrt(max(1e-12, 1.0 - along * along))
+    return phi, g, along, across, phi - r * across
+
+
+@kernel
+def _deepest(shapes, b, centre, axis, half, r):
+    """Where on the axis the field is lowest; along a line, the field of a convex shape has one lowest place."""
+    low, high = -half, half
+    if _side(shapes, b, centre, axis, low, r)[2] >= 0.0:
+        return low
+    if _side(shapes, b, centre, axis, high, r)[2] <= 0.0:
+        return high
+    for _ in range(20):
+        middle = 0.5 * (low + high)
+        if _side(shapes, b, centre, axis, middle, r)[2] > 0.0:
+            high = middle
+        else:
+            low = middle
+    return 0.5 * (low + high)
+
+
+@kernel
+def _end_of_overlap(shapes, b, centre, axis, inside, value, outside, r):
+    """Where the side leaves B between a place inside and the end of the bar: regula falsi, Illinois rule."""
+    gap = _side(shapes, b, centre, axis, outside, r)[4]
+    if gap <= 0.0:
+        return outside
+    low, high, at = value, gap, outside
+    kept = 0
+    for _ in range(12):
+        at = (inside * high - outside * low) / (high - low)
+        gap = _side(shapes, b, centre, axis, at, r)[4]
+        if abs(gap) < 1e-9 * r:
+            break
+        if gap < 0.0:
+            inside, low = at, gap
+            if kept < 0:
+                high *= 0.5
+            kept = -1
+        else:
+            outside, high = at, gap
+            if kept > 0:
+                low *= 0.5
+            kept = 1
+    return at
+
+
+@kernel
+def press_side(shapes, b, centre, axis, half, r, flat_ends, motion, material, patch):
+    """The side of a capsule or cylinder: slices across the axis, set out afresh over the part that overlaps."""
+    stiffness, damping, limit, hard = material
+    lowest = _deepest(shapes, b, centre, axis, half, r)
+    value = _side(shapes, b, centre, axis, lowest, r)[4]
+    if value >= 0.0:
+        return
+    start = _end_of_overlap(shapes, b, centre, axis, lowest, value, -half, r)
+    end = _end_of_overlap(shapes, b, centre, axis, lowest, value, half, r)
+    for node in range(5):
+        at = start + (end - start) * NODES[node]
+        phi, g, along, across, _ = _side(shapes, b, centre, axis, at, r)
+        depth = min(r - phi / across, 2.0 * r)
+        if depth <= 0.0:
+            continue
+        length = (end - start) * WEIGHTS[node]
+        out = scale(axpy(-along, axis, g), 1.0 / across)
+        if flat_ends:
+            # Flat ends carry their part of the overlap themselves. And a small thing that has come in through an end
+            # must not be taken for a wall beside the axis: it is no deeper than its way back to the end.
+            length *= across * across
+            if distance(shapes, b, axpy(-r, out, axpy(at, axis, centre)))[0] > 0.0:
+                depth = min(depth, half - abs(at - phi * along))
+                if depth <= 0.0:
+                    continue
+        area, chord = _segment_area(r, depth)
+        more, more_chord = _segment_area(r, depth - limit / across)
+        p = axpy(0.6 * depth - r, out, axpy(at, axis, centre))  # the centre of a parabolic segment
+        add_sample(
+            patch, p, g, length * (stiffness * area + hard * more),
+            length * (stiffness * chord + hard * more_chord) / across, length * area,
+            chord * chord / 20.0, motion, damping,
+        )
+
+
+@kernel
+def press_round_end(shapes, b, centre, outward, r, motion, material, patch):
+    """Half a ball at the end of a capsule: the share of the overlapping cap that lies beyond the end of the side."""
+    phi, g = distance(shapes, b, centre)
+    if phi >= r:
+        return
+    depth = min(r - phi, r)
+    wide = math.sqrt(depth * (2.0 * r - depth))
+    x = -dot(g, outward) * r / wide
+    share = 1.0
+    if x <= -1.0:
+        return
+    if x < 1.0:  # a paraboloid cut by a plane along its axis
+        share = 0.5 + (x * (5.0 - 2.0 * x * x) * math.sqrt(1.0 - x * x) / 3.0 + math.asin(x)) / math.pi
+    press_ball(r, centre, g, phi, share, motion, material, patch)
+
+
+@kernel
+def press_flat_end(shapes, b, centre, outward, r, motion, material, finest, patch):
+    """The flat end of a cylinder: a disc of points turned so that one is always at the lowest place of the rim."""
+    phi, g = distance(shapes, b, centre)
+    if phi >= r:
+        return
+    along = dot(g, outward)
+    x = axpy(-along, outward, g)
+    length = math.sqrt(dot(x, x))
+    if length > 1e-9:
+        x = scale(x, -1.0 / length)
+    elif abs(outward[0]) < 0.7:
+        x = cross(outward, (1.0, 0.0, 0.0))
+        x = scale(x, 1.0 / math.sqrt(dot(x, x)))
+    else:
+        x = cross(outward, (0.0, 1.0, 0.0))
+        x = scale(x, 1.0 / math.sqrt(dot(x, x)))
+    y = cross(outward, x)
+    for s in range(len(DISC)):
+        p = axpy(r * DISC[s, 0], x, axpy(r * DISC[s, 1], y, centre))
+        phi, g = distance(shapes, b, p)
+        if phi < 0.0:
+            area = min(r * r * DISC[s, 2], finest) * facing(outward, g)
+            if area > 0.0:
+                press_point(patch, p, g, -phi, area, motion, material)

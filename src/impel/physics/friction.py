@@ -1,0 +1,44 @@
+"""Coulomb friction that lets bodies rest."""
+
+import math
+
+from impel.kernel import kernel
+from impel.motion.rotations import axpy, cross, dot, get3, norm, scale, set3
+
+# Tangential stiffness over normal: at the rim of a rolling ball 2/7 of its mass is felt, so both directions
+# swing equally fast and friction never asks for shorter steps.
+SHEAR = 2.0 / 7.0
+SHEAR_DAMPING = 0.5  # of critical: what rests on friction comes to rest
+
+
+@kernel
+def rub(friction, p, slip, spin, turn, normal, grip, stiffness, spread, mass, dt):
+    """Friction on A, a force at the centre of pressure and a torque about the normal, at most `grip`.
+
+    A spring holds the surfaces together where they met and slips when it would exceed Coulomb's limit (Cundall and
+    Strack 1979). What is remembered is the spring's force, not its length: a spring that grows stiffer while the
+    bodies are pressed together must not gain energy by it, and one that grows softer loses force in proportion.
+    """
+    shear = SHEAR * stiffness
+    slip = axpy(-dot(slip, normal), normal, slip)
+    held = get3(friction, p)
+    torque = friction[p, 3]
+    kept = min(1.0, shear / max(friction[p, 4], 1e-300))
+    size = norm(held)
+    if size > 0.0:
+        # The spring turns along with the pair, and stays in the plane of contact.
+        held = axpy(dt, cross(spin, held), held)
+        held = axpy(-dot(held, normal), normal, held)
+        held = scale(held, kept * size / max(norm(held), 1e-300))
+    held = axpy(-shear * dt, slip, held)
+    held = scale(held, min(1.0, grip / max(norm(held), 1e-300)))
+    limit = 2.0 / 3.0 * grip * math.sqrt(spread)
+    torque = min(max(kept * torque - shear * spread * dt * turn, -limit), limit)
+    if dt > 0.0:
+        set3(friction, p, held)
+        friction[p, 3] = torque
+        friction[p, 4] = shear
+    damping = 2.0 * SHEAR_DAMPING * math.sqrt(shear * SHEAR * mass)
+    rub = axpy(-damping, slip, held)
+    rub = scale(rub, min(1.0, grip / max(norm(rub), 1e-300)))
+    return rub, min(max(torque - damping * spread * turn, -limit), limit)

@@ -1,0 +1,215 @@
+"""Forces of contact at a given state: against volumes of overlap, Newton's third law, and plain sense."""
+
+import math
+
+import numpy as np
+import pytest
+from contact_rig import FLOOR, axis_angle, make_world
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from impel.motion.rotations import matrix_from_quaternion
+from impel.physics.coating import LIMIT
+from impel.physics.contact import Coating, contact_forces
+
+FOAM = Coating(stiffness=1e5, thickness=10.0, damping=0.5, friction=0.6)
+BALL, BOX = {"sphere": 0.1}, {"box": [0.2, 0.3, 0.4]}
+CAPSULE, CYLINDER = {"capsule": {"radius": 0.1, "length": 0.3}}, {"cylinder": {"radius": 0.1, "length": 0.3}}
+BLOB = {"blob": {"points": [{"at": [0, 0, 0], "radius": 0.1}, {"at": [0.1, 0, 0.1], "radius": 0.08}], "blend": 0.05}}
+
+
+def pressed(shape, depth, orientation=(1, 0, 0, 0), floor=FLOOR, coating=FOAM):
+    """A shape whose lowest point is `depth` below the floor's surface at height 0."""
+    at = [0.0, 0.0, lowest(shape, orientation) - depth]
+    return make_world(floor, {"shape": shape, "mass": 1.0, "at": at, "orientation": orientation, "coating": coating})
+
+
+def lowest(shape, orientation):
+    kind, value = next(iter(shape.items()))
+    down = matrix_from_quaternion(np.asarray(orientation, float))[2]
+    if kind == "sphere":
+        return value
+    if kind == "box":
+        return float(np.abs(down) @ value) / 2
+    across = value["radius"] * (1.0 if kind == "capsule" else math.hypot(down[0], down[1]))
+    return across + abs(down[2]) * value["length"] / 2
+
+
+def overlap(shape, depth, orientation):
+    """Volume and centre of what lies below 0, by summing thin columns exactly in height: slow and plain."""
+    r = matrix_from_quaternion(np.asarray(orientation, float))
+    height = lowest(shape, orientation) - depth
+    kind, value = next(iter(shape.items()))
+    n = 700
+    reach = 0.35
+    axis = ((np.arange(n) + 0.5) / n - 0.5) * 2 * reach
+    x, y = np.meshgrid(axis, axis, indexing="ij")
+    levels = -(np.arange(24) + 0.5) / 24 * depth
+    volume, centre = 0.0, np.zeros(2)
+    cell = (2 * reach / n) ** 2 * depth / 24
+    for z in levels:
+        p = np.stack([x, y, np.full_like(x, z - height)], -1) @ r
+        if kind == "box":
+            within = (np.abs(p) < np.array(value) / 2).all(-1)
+        elif kind == "sphere":
+            within = (p * p).sum(-1) < value**2
+        else:
+            beyond = np.maximum(np.abs(p[..., 2]) - value["length"] / 2, 0.0)
+            across = p[..., 0] ** 2 + p[..., 1] ** 2
+            if kind == "cylinder":
+                within = (across < value["radius"] ** 2) & (beyond == 0)
+            else:
+                within = across + beyond**2 < value["radius"] ** 2
+        volume += within.sum() * cell
+        centre += np.array([x[within].sum(), y[within].sum()]) * cell
+    return volume, centre / volume
+
+
+@pytest.mark.parametrize("depth", [0.001, 0.01, 0.05])
+@pytest.mark.parametrize("soft_floor", [False, True])
+def test_ball_pressed_on_a_plane_feels_combined_stiffness_times_cap_volume(depth, soft_floor):
+    floor = {**FLOOR, "coating": Coating(3e5, 10.0)} if soft_floor else FLOOR
+    bodies, contacts = pressed(BALL, depth, floor=floor)
+    stiffness = 1 / (1 / 1e5 + 1 / 3e5) if soft_floor else 1e5
+    cap = math.pi * depth**2 * (0.1 - depth / 3)
+    assert bodies.force[1] == pytest.approx([0, 0, stiffness * cap], rel=1e-12)
+    assert contacts.load[0] == pytest.approx(stiffness * cap, rel=1e-12)
+    assert contacts.touching[0] == 1.0
+    assert contacts.place[0, :2] == pytest.approx([0, 0], abs=1e-12)
+
+
+@pytest.mark.parametrize("other", [0.1, 0.25])
+@pytest.mark.parametrize("depth", [0.005, 0.03, 0.06])
+def test_two_balls_feel_the_exact_lens(other, depth):
+    distance = 0.1 + other - depth
+    bodies, _ = make_world(
+        {"shape": BALL, "mass": 1.0, "coating": FOAM},
+        {"shape": {"sphere": other}, "mass": 1.0, "at": [distance, 0, 0], "coating": FOAM},
+    )
+    x = np.linspace(-0.1, 0.1, 2_000_001)
+    within = np.minimum(0.1**2 - x**2, other**2 - (x - distance) ** 2)
+    lens = np.trapezoid(math.pi * np.maximum(within, 0), x)
+    assert bodies.force[1] == pytest.approx([0.5e5 * lens, 0, 0], rel=1e-6)
+
+
+@pytest.mark.parametrize("shape", [CAPSULE, CYLINDER], ids=["capsule", "cylinder"])
+@pytest.mark.parametrize("degrees", [0, 3, 20, 45, 70, 87, 90])
+@pytest.mark.parametrize("depth", [0.01, 0.04])
+def test_bars_on_a_plane_feel_their_overlap_at_every_tilt(shape, degrees, depth):
+    orientation = axis_angle([1.0, 0.3, 0.0], degrees)
+    bodies, contacts = pressed(shape, depth, orientation)
+    volume, centre = overlap(shape, depth, orientation)
+    # The flat end of a cylinder is a disc of 37 points: near its rim they stand for more than is inside.
+    steep = shape is CYLINDER and 0 < degrees < 90
+    assert bodies.force[1, 2] == pytest.approx(1e5 * volume, rel=(0.8 if depth < 0.02 else 0.25) if steep else 0.07)
+    assert contacts.place[0, :2] == pytest.approx(centre, abs=0.012)
+
+
+@pytest.mark.parametrize("depth", [0.0005, 0.01, 0.05])
+def test_box_lying_flat_feels_its_overlap(depth):
+    bodies, contacts = pressed(BOX, depth)
+    assert bodies.force[1] == pytest.approx([0, 0, 1e5 * 0.2 * 0.3 * depth], rel=1e-9)
+    assert contacts.place[0, :2] == pytest.approx([0, 0], abs=1e-9)
+    assert np.abs(bodies.torque[1]).max() < 1e-9
+
+
+def test_tilted_box_feels_its_overlap_and_is_turned_back():
+    orientation = axis_angle([1, 0, 0], 5)
+    bodies, contacts = pressed(BOX, 0.03, orientation)
+    volume, centre = overlap(BOX, 0.03, orientation)
+    assert bodies.force[1, 2] == pytest.approx(1e5 * volume, rel=0.05)
+    assert contacts.place[0, :2] == pytest.approx(centre, abs=0.01)
+    assert bodies.torque[1, 0] < 0  # against the tilt
+
+
+def test_a_floor_of_sparse_points_does_not_disturb_what_lies_on_it():
+    """A box weighs the same wherever it lies on a floor box, also over one of the floor's own points."""
+    floor = {"shape": {"box": [10, 10, 1]}, "at": [0, 0, -0.5]}
+    forces = []
+    for x in (0.0, 0.1, 0.7, 1.25):
+        bodies, _ = make_world(floor, {"shape": BOX, "mass": 1.0, "at": [x, 0, 0.195], "coating": FOAM})
+        forces.append(bodies.force[1, 2])
+    assert forces == pytest.approx([1e5 * 0.06 * 0.005] * 4, rel=0.05)
+
+
+def test_a_big_corner_is_felt_by_a_small_face():
+    corner = axis_angle(np.cross([1, 1, 1], [0, 0, -1]), math.degrees(math.acos(-1 / math.sqrt(3))))
+    bodies, contacts = make_world(
+        {"shape": {"box": [0.1, 0.1, 0.1]}, "mass": 1.0, "at": [0, 0, -0.05], "coating": FOAM},
+        {
+            "shape": {"box": [1, 1, 1]},
+            "mass": 1.0,
+            "at": [0.003, 0.002, math.sqrt(3) / 2 - 0.004],
+            "orientation": corner,
+            "coating": FOAM,
+        },
+    )
+    assert contacts.touching[0] == 1.0
+    assert bodies.force[1, 2] > 0.01
+    assert abs(bodies.force[1, 0]) < 0.2 * bodies.force[1, 2]
+
+
+def test_a_coating_stiffens_beyond_its_thickness():
+    thin = FOAM._replace(thickness=0.005)
+    shallow, _ = pressed(BALL, 0.004, coating=thin)
+    deep, contacts = pressed(BALL, 0.02, coating=thin)
+    soft, _ = pressed(BALL, 0.02, coating=FOAM)
+    assert contacts.material[0, LIMIT] == pytest.approx(0.005)
+    assert shallow.force[1, 2] == pytest.approx(1e5 * math.pi * 0.004**2 * (0.1 - 0.004 / 3))
+    assert deep.force[1, 2] > 5 * soft.force[1, 2]
+
+
+def test_layers_in_a_row_share_the_depth():
+    """A soft layer on a hard one is pressed to its thickness first; the pair stiffens then."""
+    _, contacts = pressed(BALL, 0.01, floor={**FLOOR, "coating": Coating(3e5, 0.01)}, coating=Coating(1e5, 0.012))
+    assert contacts.material[0, LIMIT] == pytest.approx(min(0.012 * 4 / 3, 0.01 * 4))
+
+
+@pytest.mark.parametrize("shape", [BALL, BOX, CAPSULE, CYLINDER, BLOB], ids=lambda s: next(iter(s)))
+def test_looking_again_changes_nothing(shape):
+    """dt = 0 gives the same forces to the bit and leaves friction's memory alone."""
+    bodies, contacts = make_world(
+        FLOOR, {"shape": shape, "mass": 1.0, "at": [0, 0, 0.07], "velocity": [1, 0, 0], "coating": FOAM}
+    )
+    force, memory = bodies.force.copy(), contacts.friction.copy()
+    assert force[1].any()
+    contact_forces(bodies, contacts, 0.0)
+    assert (bodies.force == force).all()
+    assert (contacts.friction == memory).all()
+    contact_forces(bodies, contacts, 1e-3)
+    assert contacts.friction[0, :3].any()
+
+
+places = st.tuples(*[st.floats(-0.12, 0.12)] * 3)
+turns = st.tuples(*[st.floats(-1, 1)] * 4).filter(lambda q: math.hypot(*q) > 0.1)
+speeds = st.tuples(*[st.floats(-3, 3)] * 3)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.sampled_from([BALL, BOX, CAPSULE, CYLINDER, BLOB]),
+    st.sampled_from([BALL, BOX, CAPSULE, CYLINDER, BLOB]),
+    places, turns, turns, speeds, speeds,
+)
+def test_forces_are_equal_and_opposite(a, b, at, turn_a, turn_b, velocity, spin):
+    """Force and torque about a common point vanish in sum, for every pair of shapes, damping and friction included."""
+    def unit(q):
+        return np.array(q) / np.linalg.norm(q)
+
+    bodies, contacts = make_world(
+        {"shape": a, "mass": 1.0, "orientation": unit(turn_a), "spin": spin, "coating": FOAM},
+        {"shape": b, "mass": 2.0, "at": at, "orientation": unit(turn_b), "velocity": velocity, "coating": FOAM},
+    )
+    for dt in (0.0, 1e-3, 1e-3):
+        contact_forces(bodies, contacts, dt)
+        size = np.abs(bodies.force).max() + np.abs(bodies.torque).max() + 1e-300
+        assert np.isfinite(size)
+        assert np.abs(bodies.force.sum(0)).max() <= 1e-13 * size
+        about_origin = bodies.torque + np.cross(bodies.position, bodies.force)
+        assert np.abs(about_origin.sum(0)).max() <= 1e-13 * size
+
+
+def test_bad_numbers_are_reported():
+    bodies, contacts = pressed(BALL, 0.01)
+    bodies.position[1, 2] = math.nan
+    assert contact_forces(bodies, contacts, 1e-3) == 5

@@ -1,0 +1,136 @@
+"""The camera: everything that moves is in the picture, far travellers are followed, and nothing hides the action."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from parade import parade
+
+from impel.render.camera import corners_of, shot_of
+from impel.render.scenery import prepare
+from impel.takes import Take
+
+SIZE = (640, 360)
+
+
+def take_of(*bodies, fps=30.0, **fields):
+    """Bodies as (shape, path (F, 3))."""
+    frames = max(len(path) for _, path in bodies)
+    position = np.stack([np.broadcast_to(path, (frames, 3)) for _, path in bodies], axis=1).astype(float)
+    return Take(
+        time=np.arange(frames) / fps,
+        names=[f"body {i}" for i in range(len(bodies))],
+        position=position,
+        orientation=np.tile([1.0, 0, 0, 0], (frames, len(bodies), 1)),
+        shapes=[shape for shape, _ in bodies],
+        colors=["#888888"] * len(bodies),
+        **fields,
+    )
+
+
+def seen_corners(take, film):
+    """Pixel coordinates of every body's corners at every frame."""
+    frames = np.arange(len(take.time))
+    corners = corners_of(take, film.meshes.extents, np.arange(len(take.names)), frames)
+    return np.stack([film.shot.seen(f, corners[f], film.size) for f in frames])
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    spread=st.tuples(*[st.floats(0.01, 20.0)] * 3),
+    size=st.sampled_from([(640, 360), (360, 640), (300, 300)]),
+)
+def test_all_that_moves_is_in_the_picture_all_the_time(seed, spread, size):
+    rng = np.random.default_rng(seed)
+    steps = rng.normal(size=(50, 3, 3)).cumsum(axis=0) * spread * 0.1
+    take = take_of(*(({"sphere": rng.uniform(0.05, 1.0)}, steps[:, i]) for i in range(3)))
+    seen = seen_corners(take, prepare(take, size))
+    assert seen[..., 2].min() > 0
+    assert seen[..., 0].min() >= 0
+    assert seen[..., 0].max() <= size[0]
+    assert seen[..., 1].min() >= 0
+    assert seen[..., 1].max() <= size[1]
+
+
+def test_the_action_fills_the_picture():
+    take = parade()
+    film = prepare(take, SIZE)
+    seen = seen_corners(take, film)[:, 2:]
+    wide, high = np.ptp(seen[..., 0]) / SIZE[0], np.ptp(seen[..., 1]) / SIZE[1]
+    assert max(wide, high) > 0.75
+    assert np.ptp(film.shot.eye, axis=0).max() == 0
+
+
+def test_a_far_traveller_is_followed_smoothly_and_stays_large():
+    time = np.arange(301) / 30
+    steps = np.stack([1.5 * time, 0 * time, 1 + 0.05 * np.sin(12 * time)], axis=-1)
+    take = take_of(({"capsule": {"radius": 0.2, "length": 0.8}}, steps))
+    film = prepare(take, SIZE)
+    seen = seen_corners(take, film)
+    assert seen[..., 0].min() > 0
+    assert seen[..., 0].max() < SIZE[0]
+    assert np.median(np.ptp(seen[..., 1], axis=2)) > 0.4 * SIZE[1]
+    speed = np.diff(film.shot.eye, axis=0) * 30
+    assert np.allclose(speed[:, 0], 1.5, atol=0.02)  # glides along, from the first frame to the last
+    assert np.abs(speed[:, 2]).max() < 0.1  # and does not bob
+
+
+def test_a_given_camera_is_used_as_it_is():
+    camera = {"from": [1, -6, 2], "to": [0.5, 0, 1], "fov": 50}
+    take = take_of(({"sphere": 0.3}, np.linspace([0, 0, 1], [1, 0, 1], 20)), camera=camera)
+    shot = prepare(take, SIZE).shot
+    assert np.allclose(shot.eye, camera["from"])
+    x, y, distance = shot.seen(0, np.array(camera["to"]), SIZE)
+    assert (x, y) == pytest.approx((320, 180))
+    assert distance == pytest.approx(np.linalg.norm(np.subtract(camera["to"], camera["from"])))
+    edge = np.array(camera["to"]) + shot.up * distance * np.tan(np.radians(25))
+    assert shot.seen(0, edge, SIZE)[1] == pytest.approx(0)
+
+
+def test_x_runs_to_the_right_and_y_away_from_the_viewer():
+    shot = prepare(parade(), SIZE).shot
+    assert shot.right[0] > 0.5
+    assert shot.forward[1] > 0.5
+    assert -0.5 < shot.forward[2] < -0.2
+
+
+def test_a_long_action_is_seen_broadside():
+    take = take_of(({"sphere": 0.3}, np.linspace([0, 0, 1], [0, 3.5, 1], 50)))
+    shot = prepare(take, SIZE).shot
+    assert abs(shot.right[1]) > 0.8
+
+
+def test_camera_moves_to_where_the_wall_does_not_hide_the_action():
+    path = np.linspace([-1, 0, 0.3], [1, 0, 0.3], 30)
+    open_air = prepare(take_of(({"sphere": 0.3}, path)), SIZE).shot
+    wall = ({"box": [6, 0.1, 3]}, open_air.eye[0] * [0, 0.3, 0] + [0, 0, 1.5])
+    shot = prepare(take_of(({"sphere": 0.3}, path), wall), SIZE).shot
+    side = np.sign(open_air.eye[0, 1])
+    assert shot.eye[0, 1] * side < 0 or shot.forward[2] < open_air.forward[2] - 0.2
+
+
+def test_a_body_that_falls_off_the_floor_does_not_take_the_camera_with_it():
+    time = np.arange(90) / 30
+    fall = np.stack([time, 0 * time, 0.3 - 4.9 * np.maximum(time - 1, 0) ** 2], axis=-1)
+    floor = ({"box": [2, 2, 0.1]}, np.array([0, 0, -0.05]))
+    take = take_of(({"sphere": 0.3}, fall), ({"sphere": 0.3}, fall * [-0.3, 1, 0] + [0, 0.7, 0.3]), floor)
+    shot = prepare(take, SIZE).shot
+    assert np.linalg.norm(shot.middle[0]) < 2
+    assert shot.radius < 3
+
+
+def test_lost_bodies_are_ignored():
+    take = parade()
+    expected = prepare(take, SIZE).shot
+    take.position[30:, 5] = np.nan
+    shot = prepare(take, SIZE).shot
+    assert np.isfinite(shot.eye).all()
+    assert np.linalg.norm(shot.eye[0] - expected.eye[0]) < 0.5
+
+
+def test_without_a_judge_the_first_view_is_taken():
+    take = parade()
+    film = prepare(take, SIZE)
+    shot = shot_of(take, film.meshes.extents, SIZE)
+    assert np.allclose(shot.forward, film.shot.forward)

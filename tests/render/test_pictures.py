@@ -1,0 +1,205 @@
+"""Pictures: sizes and colours as they should be, shadows and overlays where they belong, the same bytes every time."""
+
+import colorsys
+import time
+
+import numpy as np
+import pytest
+from parade import parade
+
+from impel.files import Problem
+from impel.render.camera import focal_length
+from impel.render.overlays import chosen_overlays, ink_of
+from impel.render.picture import expose
+from impel.render.scenery import prepare
+from impel.render.sequences import exposures, film_of, moments, onion, picture, strip
+from impel.takes import Take
+
+SIZE = (320, 180)
+
+
+def one_ball(color="#e4572e", radius=0.5, height=0.5, **fields):
+    return Take(
+        time=np.arange(31) / 30,
+        names=["ground", "ball"],
+        position=np.stack([np.zeros((31, 3)), np.linspace([-1, 0, height], [1, 0, height], 31)], axis=1),
+        orientation=np.tile([1.0, 0, 0, 0], (31, 2, 1)),
+        shapes=[{"plane": {}}, {"sphere": radius}],
+        colors=["#c8c8c8", color],
+        **fields,
+    )
+
+
+def test_a_ball_covers_the_area_that_perspective_says():
+    take = one_ball(height=3.0, camera={"from": [0, -10, 3], "to": [0, 0, 3], "fov": 40})
+    with_ball, without = prepare(take, SIZE), take.position[15].copy()
+    without[1] = np.nan
+    changed = np.abs(expose(with_ball, 15).astype(int) - expose(with_ball, 15, position=without).astype(int)).max(
+        axis=-1
+    )
+    radius = focal_length(40, SIZE) * 0.5 / np.sqrt(10**2 - 0.5**2)
+    rows, columns = np.ogrid[:180, :320]
+    away = np.hypot(columns + 0.5 - 160, rows + 0.5 - 90)
+    assert np.all(changed[away < radius - 1] > 0)
+    assert np.all(changed[(away > radius + 1) & (rows < 90)] == 0)  # above it there is no shadow
+
+
+@pytest.mark.parametrize("color", ["#e4572e", "#2e86ab", "#4f9d69", "#f2a541"])
+def test_a_body_has_its_colour(color):
+    take = one_ball(color)
+    film = prepare(take, SIZE)
+    x, y, _ = film.shot.seen(15, take.position[15, 1], SIZE)
+    r, g, b = expose(film, 15)[int(y) - 20 : int(y) + 20, int(x) - 20 : int(x) + 20].reshape(-1, 3).mean(axis=0) / 255
+    wanted = colorsys.rgb_to_hsv(*(int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)))
+    got = colorsys.rgb_to_hsv(r, g, b)
+    assert abs((got[0] - wanted[0] + 0.5) % 1 - 0.5) < 0.04
+    assert abs(got[2] - wanted[2]) < 0.25
+
+
+def test_edges_are_smooth():
+    """Along a ball's outline on a plain ground many shades lie between inside and outside."""
+    take = one_ball("#202020", height=3.0, camera={"from": [0, -10, 3], "to": [0, 0, 3], "fov": 40})
+    shown = expose(prepare(take, SIZE), 15).astype(int).sum(axis=-1)
+    row = shown[60:120]
+    steps = np.abs(np.diff(row, axis=1))
+    edge = np.sort(steps, axis=1)[:, -2:]  # an outline spreads over two pixels more often than not
+    assert np.mean(edge[:, 0] > 0.15 * edge[:, 1]) > 0.5
+
+
+def test_a_ball_casts_a_shadow_that_goes_with_it():
+    take = one_ball()
+    film = prepare(take, SIZE)
+    for frame in (0, 30):
+        empty = film.position[frame].copy()
+        empty[1] = np.nan
+        darker = expose(film, frame, position=empty).astype(int).sum(-1) - expose(film, frame).astype(int).sum(-1)
+        beside = film.shot.seen(frame, take.position[frame, 1] + [0.45, 0.35, -0.5], SIZE)
+        assert darker[int(beside[1]), int(beside[0])] > 60
+
+
+def test_a_turning_ball_is_seen_to_turn():
+    take = one_ball()
+    film = prepare(take, SIZE)
+    before = expose(film, 15)
+    film.orientation[15, 1] = [np.cos(0.6), 0, np.sin(0.6), 0]
+    assert np.abs(before.astype(int) - expose(film, 15)).max() > 30
+
+
+def test_same_take_gives_same_picture_on_any_number_of_threads():
+    take = parade(12, 9)
+    film = film_of(take, SIZE)
+    alone = [expose(film, frame) for frame in range(9)]
+    together = list(exposures(film_of(parade(12, 9), SIZE), range(9)))
+    assert all(np.array_equal(a, b) for a, b in zip(alone, together))
+
+
+def test_lost_bodies_are_left_out():
+    take = parade(12, 9)
+    take.position[4, 5], take.orientation[4, 6] = np.nan, np.nan
+    film = prepare(take, SIZE)
+    shown = expose(film, 4)
+    film.position[4, 6] = np.nan
+    film.orientation[4, 5:7] = [1, 0, 0, 0]
+    assert np.array_equal(shown, expose(film, 4))
+
+
+def test_takes_without_anything_to_see_still_give_pictures():
+    nothing = Take(np.zeros(1), [], np.zeros((1, 0, 3)), np.zeros((1, 0, 4)), [], [])
+    assert picture(nothing, 0, size=SIZE).shape == (180, 320, 3)
+    only_ground = one_ball()
+    only_ground.position[:, 1] = np.nan
+    assert strip(only_ground, size=SIZE).dtype == np.uint8
+
+
+def test_paths_and_targets_are_drawn_when_asked_for():
+    take = one_ball(
+        paths={"ball.move": np.linspace([-1.5, 0, 1.6], [1.5, 0, 1.6], 40)},
+        tracks={"ball.move.target": np.linspace([-0.6, 0, 1.6], [1.4, 0, 1.6], 31)},
+    )
+    film = film_of(take, SIZE, True)
+    plain, drawn = expose(film, 15), expose(film, 15, chosen_overlays(True))
+    ink = np.array([int(ink_of(take, "ball.move")[i : i + 2], 16) for i in (1, 3, 5)])
+    for point in ([-1.2, 0, 1.6], [0.0, 0, 1.6], take.tracks["ball.move.target"][15]):
+        x, y, _ = film.shot.seen(15, np.array(point), SIZE)
+        nearby = drawn[int(y) - 1 : int(y) + 2, int(x) - 1 : int(x) + 2].reshape(-1, 3)
+        assert np.abs(nearby - ink).max(axis=-1).min() < 40
+    assert 50 < np.count_nonzero((plain != drawn).any(axis=-1)) < 3000
+    assert np.array_equal(plain, expose(film, 15))
+
+
+def test_a_path_behind_a_body_is_faint_but_visible():
+    behind = np.linspace([-2, 1.5, 0.5], [2, 1.5, 0.5], 60)
+    take = one_ball(radius=0.5, paths={"x": behind}, camera={"from": [0, -6, 0.5], "to": [0, 0, 0.5], "fov": 40})
+    film = prepare(take, SIZE)
+    change = np.abs(expose(film, 15, ("paths",)).astype(int) - expose(film, 15)).max(axis=-1)
+    hidden, free = (
+        change[88:94, int(film.shot.seen(15, np.array(p), SIZE)[0])].max() for p in ([0, 1.5, 0.5], [1.8, 1.5, 0.5])
+    )
+    assert free > 80
+    assert 10 < hidden < 0.6 * free
+
+
+def test_trails_show_where_bodies_were():
+    film = prepare(one_ball(radius=0.2), SIZE)
+    change = np.abs(expose(film, 30, ("trails",)).astype(int) - expose(film, 30)).max(axis=-1)
+    x, y, _ = film.shot.seen(30, film.take.position[24, 1], SIZE)
+    assert change[int(y) - 1 : int(y) + 2, int(x) - 1 : int(x) + 2].max() > 20
+
+
+def test_unknown_overlays_are_refused():
+    with pytest.raises(Problem, match="expected paths, targets, trails"):
+        chosen_overlays(["ghosts"])
+
+
+def test_moments_include_both_ends_and_crowd_where_things_move():
+    time = np.linspace(0, 10, 301)
+    take = one_ball()
+    take.time = time
+    x = np.clip(time - 6, 0, 1) * 3  # still, a quick second, still
+    take.position = np.stack([np.zeros((301, 3)), np.stack([x, 0 * x, 0 * x + 0.5], axis=-1)], axis=1)
+    take.orientation = np.tile([1.0, 0, 0, 0], (301, 2, 1))
+    frames = moments(take, 6)
+    assert frames[0] == 0
+    assert frames[-1] == 300
+    assert sorted(set(frames)) == frames
+    assert len(frames) == 6
+    assert sum(6 <= time[f] <= 7 for f in frames) >= 2
+
+
+def test_moments_are_even_when_things_only_settle():
+    take = one_ball()
+    take.position[:] = [[3.0, 0.0, 0.0], [0.0, 0.0, 0.5]]
+    take.position[1:, 1, 2] -= 1e-4
+    assert moments(take, 6) == [0, 6, 12, 18, 24, 30]
+
+
+def test_a_strip_is_a_sheet_of_labelled_moments():
+    take = one_ball()
+    sheet = strip(take, count=6, size=SIZE)
+    assert sheet.shape == (2 * 180 + 6, 3 * 320 + 12, 3)
+    panel, alone = sheet[:180, :320], picture(take, 0.0, size=SIZE)
+    assert np.array_equal(panel[:140], alone[:140])
+    assert not np.array_equal(panel[140:, :100], alone[140:, :100])  # the time
+    row = strip(take, count=4, columns=4, size=SIZE)
+    assert row.shape == (180, 4 * 320 + 18, 3)
+
+
+def test_an_onion_skin_shows_all_moments_the_last_most_solid():
+    take = one_ball(radius=0.2, height=0.2)
+    shown = onion(take, count=4, size=SIZE)
+    film = film_of(take, SIZE, follow=False)
+    redness = []
+    for frame in moments(take, 4):
+        x, y, _ = film.shot.seen(frame, take.position[frame, 1], SIZE)
+        r, g, b = shown[int(y), int(x)].astype(int)
+        redness.append(r - (g + b) / 2)
+    assert min(redness) > 30
+    assert redness[-1] > max(redness[:-1]) + 20
+
+
+def test_thirty_bodies_are_drawn_quickly():
+    film = film_of(parade(), (640, 360))
+    expose(film, 0)
+    start = time.process_time()
+    expose(film, 20)
+    assert time.process_time() - start < 0.5  # 0.09 s on an idle machine

@@ -1,0 +1,62 @@
+"""What the README and the examples say is true today."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from impel.files import parse_document
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+def test_the_scene_of_the_tutorial_is_the_example() -> None:
+    (scene,) = blocks("yaml")
+    assert scene == (ROOT / "examples" / "hop.yaml").read_text()
+    assert len(scene.splitlines()) <= 20
+
+
+def test_the_commands_of_the_tutorial_work(tmp_path: Path) -> None:
+    (tmp_path / "hop.yaml").write_text(blocks("yaml")[0].replace("seconds: 5", "seconds: 0.2"))
+    (commands,) = blocks("sh")
+    for line in commands.strip().splitlines():
+        words = shlex.split(line, comments=True)
+        assert words[0] == "impel"
+        subprocess.run([sys.executable, "-m", *words], cwd=tmp_path, check=True)
+    assert {p.name for p in tmp_path.iterdir()} == {"hop.yaml", "hop.mp4", "hop.glb", "hop.png"}
+
+
+@pytest.mark.parametrize("code", blocks("python"))
+def test_the_python_of_the_readme_runs(code: str, tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    assert (tmp_path / "arm.yaml").exists()
+
+
+@pytest.mark.parametrize("name", ["base_distance", "strength", "elasticity", "adaptation"])
+def test_what_the_tutorial_invites_to_try_can_be_tried(name: str) -> None:
+    from impel.scene import parse_scene
+
+    for value in re.findall(rf"`(?:{name}: )?([\d.]+)`", next(x for x in README.splitlines() if f"- `{name}:" in x)):
+        document = parse_document(blocks("yaml")[0], "hop.yaml")
+        document["actors"]["ball"]["move"][name] = float(value)
+        parse_scene(document)
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.yaml")), ids=lambda p: p.name)
+def test_every_example_scene_is_fine(example: Path) -> None:
+    done = subprocess.run([sys.executable, "-m", "impel", "check", example], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "is fine" in done.stdout
+
+
+def test_pictures_of_the_readme_exist() -> None:
+    for picture in re.findall(r"!\[.*?\]\((.*?)\)", README):
+        assert (ROOT / picture).stat().st_size > 10_000
