@@ -98,7 +98,7 @@ def clear_row(out):
     out[_SUPPORT] = np.inf
 
 
-@kernel
+@kernel(allocates=True)
 def _measure(rows, first, last, rig, lame, smooth, out):
     n = rig.hip.shape[0]
     foot = np.zeros((n, 3))

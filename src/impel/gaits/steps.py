@@ -58,7 +58,7 @@ class State(NamedTuple):
 _FROM, _TO, _LIFT, _TURN, _HIGH, _LONG, _LAST = 0, 4, 8, 9, 10, 11, 12
 
 
-@kernel
+@kernel(allocates=True)
 def new_state(n):
     return State(
         np.zeros(3),
@@ -275,7 +275,7 @@ def _arrived(state):
     return there == state.foot.shape[0]
 
 
-@kernel
+@kernel(allocates=True)
 def walk_ticks(moods, wishes, lame, born_lame, rig, route, edges, smooth, recorded, out):
     """Walk from standing until the wishes (F, 4) or the route end; return the number of ticks.
 
@@ -307,7 +307,7 @@ def walk_ticks(moods, wishes, lame, born_lame, rig, route, edges, smooth, record
     return wishes.shape[0]
 
 
-@kernel
+@kernel(allocates=True)
 def traverse(rows, first, last, distance, lame, rig, route, edges, smooth, out):
     """As `energy.measure`, but in full stride over the given ground for `distance` metres."""
     for which in range(first, last):
