@@ -6,7 +6,7 @@ from impel.gaits.energy import COLUMNS, DISTANCE, Measured, share_out
 from impel.gaits.gait import Curve, leg_index
 from impel.gaits.ground import Ground
 from impel.gaits.route import make_route
-from impel.gaits.steps import traverse
+from impel.gaits.steps import new_state, traverse
 from impel.gaits.walker import Floats, Walker, rig_of
 
 
@@ -25,7 +25,13 @@ def measure_over(
     rig, edges, leg = rig_of(walker), ground.edges(), leg_index(walker, lame)
     route = make_route([(0.0, 0.0), (distance + 100.0, 0.0)])  # far enough not to think of stopping
     smooth = curve == "smooth"
-    share_out(lambda first, last: traverse(rows, first, last, distance, leg, rig, route, edges, smooth, out), len(rows))
+    wishes = np.array([[0.0, 1.0, 1.0, 0.0]])
+
+    def work(first: int, last: int) -> None:
+        state = new_state(len(walker.legs))
+        traverse(state, rows, first, last, distance, wishes, leg, rig, route, edges, smooth, out)
+
+    share_out(work, len(rows))
     measured = Measured(*out.T)
     for name in ("torque", "legs", "body", "acceleration", "seconds"):
         getattr(measured, name)[:] *= DISTANCE / distance

@@ -10,7 +10,6 @@ from impel.files import Problem
 from impel.gaits.energy import TERMS
 from impel.gaits.gait import AMPLITUDE, PACE, TICK
 from impel.gaits.legs import pose_legs
-from impel.gaits.route import make_route, place_on
 from impel.gaits.walk import Walk
 from impel.gaits.walker import Floats, rig_of
 from impel.takes.take import Take
@@ -115,7 +114,7 @@ def as_take(walk: Walk, *, fps: int = 60) -> Take:
     channels["amplitude"] = walk.genes[::every, AMPLITUDE]
     channels["pace"] = walk.genes[::every, PACE]
     channels["feet down"] = (~walk.lifted[::every]).sum(axis=1).astype(np.float64)
-    route = make_route(walk.path)
+    line = walk.way[::10]
     return Take(
         time=keys.times,
         names=keys.names + names,
@@ -125,7 +124,7 @@ def as_take(walk: Walk, *, fps: int = 60) -> Take:
         colors=keys.colors + colors,
         events=events,
         channels=channels,
-        paths={"way": np.column_stack([route.table[::10, :2], np.zeros(len(route.table[::10]))])},
+        paths={"way": np.column_stack([line[:, :2], np.zeros(len(line))])},
     )
 
 
@@ -140,7 +139,7 @@ def _ground(walk: Walk) -> tuple[list[str], list[dict[str, Any]], list[str], Flo
     names: list[str] = ["floor"]
     shapes: list[dict[str, Any]] = [{"plane": {}}]
     places = [[0.0, 0.0, bottom, 1.0, 0.0, 0.0, 0.0]]
-    x, y, heading, _ = place_on(make_route(walk.path), 0.0)
+    x, y, heading = map(float, walk.way[0])
     # The first and the last piece have no end; as drawn they reach well beyond the walk.
     starts = np.append(edges[:, 0], max(edges[-1, 0], float(walk.along.max())) + GROUND_WIDTH)
     starts[0] = min(edges[1, 0], 0.0) - GROUND_WIDTH if len(edges) > 1 else 0.0

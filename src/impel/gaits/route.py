@@ -1,14 +1,13 @@
 """The way a walker goes: a smooth curve through points on the ground, with a heading at every place."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from impel.files import Problem
 from impel.gaits.walker import Floats
-from impel.kernel import kernel
+from impel.kernel import kernel, struct
 from impel.motion.paths import make_paths, polyline
 
 SPACING = 0.01  # m between the places of the table
@@ -17,7 +16,8 @@ FORESIGHT = 2.0  # m before a turn in which steps get shorter, and half as much 
 SOFTENING = 0.4  # m over which a change of direction is spread, so that the body does not start to turn with a jerk
 
 
-class Route(NamedTuple):
+@struct
+class Route:
     table: Floats  # (K, 4) x, y, heading (rad), sharpest curvature soon to come (1/m), every SPACING metres
     length: float  # m
     straight: bool

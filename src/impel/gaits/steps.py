@@ -6,7 +6,6 @@ will pass it half-way through its stance. The body follows from the feet, so it 
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +26,7 @@ from impel.gaits.ground import CLEARANCE, PASSING, foothold, piece_at
 from impel.gaits.legs import flat_distance, mean_progress, place_body, swing
 from impel.gaits.route import place_on
 from impel.gaits.walker import Floats
-from impel.kernel import kernel
+from impel.kernel import kernel, struct
 
 # A walker at rest starts with half paces: its feet stand side by side, where in full stride they trail by half a pace.
 FIRST_PACE = 0.5
@@ -40,10 +39,12 @@ SHORT_STEP = 0.3  # of a pace: shorter steps are lifted less
 _PHASE, _ALONG, _GONE = range(3)  # the clock: cycles, metres of the route, cycles since setting off
 
 
-class State(NamedTuple):
+@struct
+class State:
     """Where everything is between two ticks."""
 
     clock: Floats  # (3,)
+    genes: Floats  # (6 + n,) in force
     wish: Floats  # (2, 4) mood, pace factor, stature factor, limp as taken up so far, and their rates per cycle
     foot: Floats  # (n, 3)
     floor: Floats  # (n,) the ground below each foot, sliding from step to step
@@ -58,18 +59,18 @@ class State(NamedTuple):
 _FROM, _TO, _LIFT, _TURN, _HIGH, _LONG, _LAST = 0, 4, 8, 9, 10, 11, 12
 
 
-@kernel(allocates=True)
-def new_state(n):
+def new_state(legs: int) -> State:
     return State(
         np.zeros(3),
+        np.zeros(6 + legs),
         np.zeros((2, 4)),
-        np.zeros((n, 3)),
-        np.zeros(n),
-        np.zeros(n, np.bool_),
-        np.zeros((n, 13)),
-        np.zeros(n, np.int64),
+        np.zeros((legs, 3)),
+        np.zeros(legs),
+        np.zeros(legs, np.bool_),
+        np.zeros((legs, 13)),
+        np.zeros(legs, np.int64),
         np.zeros(3),
-        np.zeros(3 + n),
+        np.zeros(3 + legs),
         np.zeros(3),
     )
 
@@ -214,7 +215,8 @@ def _gene_row(state, moods, row):
     row[PACE] *= 1.0 - LIMPING * state.wish[0, 3]
 
 
-class Recorded(NamedTuple):
+@struct
+class Recorded:
     """One row a tick."""
 
     body: Floats  # (F, 3)
@@ -228,8 +230,17 @@ class Recorded(NamedTuple):
 
 @kernel
 def _set_off(state, row, moods, wishes, lame, born_lame, rig, route, edges, smooth, walking):
+    for c in range(3):
+        state.clock[c] = 0.0
+        state.velocity[c] = 0.0
     for c in range(4):
         state.wish[0, c] = wishes[0, c]
+        state.wish[1, c] = 0.0
+    for i in range(state.foot.shape[0]):
+        state.lifted[i] = False
+        state.lifts[i] = 0
+        for c in range(state.step.shape[1]):
+            state.step[i, c] = 0.0
     _gene_row(state, moods, row)
     _set_feet(state, row, row[PACE] if walking else FIRST_PACE * row[PACE], rig, route, edges, smooth, walking)
     heading = _advance(state, row, 0.0, 0.0, lame, born_lame, rig, route, edges, smooth)
@@ -275,16 +286,15 @@ def _arrived(state):
     return there == state.foot.shape[0]
 
 
-@kernel(allocates=True)
-def walk_ticks(moods, wishes, lame, born_lame, rig, route, edges, smooth, recorded, out):
+@kernel
+def walk_ticks(state, moods, wishes, lame, born_lame, rig, route, edges, smooth, recorded, out):
     """Walk from standing until the wishes (F, 4) or the route end; return the number of ticks.
 
     `moods` is a table of genes (K, 6 + n), the first wish of each tick a place in it; `born_lame` says that these genes
     were evolved for the limp, else it is taken up as the wishes say. Fills `recorded`, and `out` as in
     `energy.Measured`.
     """
-    state = new_state(rig.hip.shape[0])
-    row = np.zeros(moods.shape[1])
+    row = state.genes
     clear_row(out)
     heading = _set_off(state, row, moods, wishes, lame, born_lame, rig, route, edges, smooth, False)
     for tick in range(wishes.shape[0]):
@@ -307,15 +317,11 @@ def walk_ticks(moods, wishes, lame, born_lame, rig, route, edges, smooth, record
     return wishes.shape[0]
 
 
-@kernel(allocates=True)
-def traverse(rows, first, last, distance, lame, rig, route, edges, smooth, out):
-    """As `energy.measure`, but in full stride over the given ground for `distance` metres."""
+@kernel
+def traverse(state, rows, first, last, distance, wishes, lame, rig, route, edges, smooth, out):
+    """As `energy.measure`, but in full stride over the given ground for `distance` metres, with one row of wishes."""
     for which in range(first, last):
-        state = new_state(rig.hip.shape[0])
-        row = np.zeros(rows.shape[1])
-        wishes = np.zeros((1, 4))
-        wishes[0, 1] = 1.0
-        wishes[0, 2] = 1.0
+        row = state.genes
         table = rows[which : which + 1]
         born_lame = lame >= 0
         sum_of = out[which]

@@ -13,7 +13,7 @@ from impel.gaits.gait import CYCLE, PACE, PERIOD, STATURE, TICK, Gait, leg_index
 from impel.gaits.ground import Ground
 from impel.gaits.mood import Moods
 from impel.gaits.route import Route, make_route
-from impel.gaits.steps import Recorded, walk_ticks
+from impel.gaits.steps import Recorded, new_state, walk_ticks
 from impel.gaits.walker import Floats, Walker, rig_of
 
 Keys = float | Sequence[tuple[float, float]]  # a value, or (time, value) pairs to go through
@@ -27,7 +27,7 @@ class Walk:
     """Everything at every tick of 1/240 s. Positions are of the soles' points; `as_take` draws it."""
 
     walker: Walker
-    path: Floats  # (P, 2) the points given
+    way: Floats  # (K, 3) the path as a fine line of x, y and heading
     ground: Ground
     arrived: bool  # at the end of the path
     stretch: float  # m, as in `Measured`
@@ -80,28 +80,25 @@ def walk(
     keys = mood, pace, height, limp
     stature, direction = 1.0, 0
     while True:  # stand lower where legs are too short for the ground, higher where the body would hit it
-        recorded, arrived, summary = _step_along(moods, route, ground, leg, keys, stature, seconds)
-        bump = _bump(walker, ground, recorded)
-        wanted = -1 if summary.stretch > 0.0 else 1 if bump is not None else 0
+        walked = _step_along(moods, route, ground, leg, keys, stature, seconds)
+        bump = _bump(walked)
+        wanted = -1 if walked.stretch > 0.0 else 1 if bump is not None else 0
         if wanted == 0 or wanted == -direction or ground.flat or not 0.6 < stature < 2.0:
             break
         stature, direction = stature * (1.0 + STATURE_STEP * wanted), wanted
-    if summary.stretch > 0.0:
+    if walked.stretch > 0.0:
         hint = "lower the height or the pace" if ground.flat else "the ground is too rough, or the steps are too long"
-        raise Problem(f"{walker.name}: its legs are {summary.stretch:.2g} m too short for this walk: {hint}")
+        raise Problem(f"{walker.name}: its legs are {walked.stretch:.2g} m too short for this walk: {hint}")
     if bump is not None:
         raise Problem(f"{walker.name}: its body would hit the ground {bump:.1f} m along: raise its height or its mood")
-    if not arrived and seconds is None:
+    if not walked.arrived and seconds is None:
         raise Problem(f"path: {route.length:.4g} m takes longer than {LONGEST:g} s at this pace")
-    points, time = np.asarray(path, np.float64), _times(len(recorded.body))
-    stretch, jump = float(summary.stretch), float(summary.jump)
-    return Walk(walker, points, ground, arrived, stretch, jump, time, *recorded)  # type: ignore[arg-type]
+    return walked
 
 
 def _step_along(
     moods: Moods, route: Route, ground: Ground, leg: int, keys: tuple[Any, ...], stature: float, seconds: float | None
-) -> tuple[Recorded, bool, Measured]:
-    """What happened, whether it got to the end of the way, and a summary."""
+) -> Walk:
     rig, edges, smooth = rig_of(moods.walker), ground.edges(), moods.curve == "smooth"
     limit = LONGEST if seconds is None else seconds
     # Long enough at the slowest pace, and doubled if turns or the way to stop take longer.
@@ -112,24 +109,35 @@ def _step_along(
         wishes[:, 2] *= stature
         recorded = _room_for(count, len(moods.walker.legs))
         out = np.zeros(COLUMNS)
-        born_lame = moods.lame is not None
-        ticks = walk_ticks(moods.rows, wishes, leg, born_lame, rig, route, edges, smooth, recorded, out)
+        state, born_lame = new_state(len(moods.walker.legs)), moods.lame is not None
+        ticks = walk_ticks(state, moods.rows, wishes, leg, born_lame, rig, route, edges, smooth, recorded, out)
         if ticks < count or guess >= limit:
-            np.minimum(recorded.along, route.length, out=recorded.along)
-            kept: list[Any] = [series[:ticks] for series in recorded]
-            return Recorded(*kept), ticks < count, Measured(*out)
+            break
         guess *= 2
+    np.minimum(recorded.along, route.length, out=recorded.along)
+    series = {name: getattr(recorded, name)[:ticks] for name in Recorded.__annotations__}
+    summary = Measured(*out)
+    return Walk(
+        walker=moods.walker,
+        way=route.table[:, :3],
+        ground=ground,
+        arrived=ticks < count,
+        stretch=float(summary.stretch),
+        jump=float(summary.jump),
+        time=_times(ticks),
+        **series,
+    )
 
 
-def _bump(walker: Walker, ground: Ground, recorded: Recorded) -> float | None:
+def _bump(walked: Walk) -> float | None:
     """How far along the body would hit a step or an obstacle, if anywhere."""
-    edges = ground.edges()
+    edges = walked.ground.edges()
     ends = np.append(edges[1:, 0], np.inf)
     for start, end, level in zip(edges[:, 0], ends, edges[:, 1]):
-        beside = np.maximum(0.0, np.maximum(start - recorded.along, recorded.along - end))
-        hit = recorded.body[:, 2] + walker.sole - walker.body.depth(beside) < level
+        beside = np.maximum(0.0, np.maximum(start - walked.along, walked.along - end))
+        hit = walked.body[:, 2] + walked.walker.sole - walked.walker.body.depth(beside) < level
         if hit.any():
-            return float(recorded.along[hit][0])
+            return float(walked.along[hit][0])
     return None
 
 

@@ -7,13 +7,14 @@ import itertools
 import math
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from impel.files import Problem, read_document
+from impel.kernel import struct
 
 Floats = NDArray[np.float64]
 M = TypeVar("M", bound=BaseModel)
@@ -173,7 +174,8 @@ class Walker(_Strict):
         return list(itertools.permutations(range(len(self.legs))))
 
 
-class Rig(NamedTuple):
+@struct
+class Rig:
     """A walker as flat arrays, one row per leg, for the kernels."""
 
     hip: Floats  # (n, 3)
