@@ -1,0 +1,258 @@
+"""`impel gait`: evolve gaits under an energy budget, and let walkers walk. Thin: everything is loaded when it runs."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from impel.files import Problem
+
+if TYPE_CHECKING:
+    from impel.gaits.evolve import Evolved
+    from impel.gaits.mood import Moods
+
+gait = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="""Walkers: an energy budget decides how they walk. Little looks tired, much looks brisk.
+
+    Examples:
+
+        impel gait evolve --energy 30 -o tired.yaml
+
+        impel gait walk tired.yaml -o walk.glb
+
+        impel gait walk creature --mood 0:10,6:90 --path "0,0 4,0 6,3" -o walk.mp4""",
+)
+
+Stairs = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="START,RISE,TREAD,STEPS",
+        help="Stairs on the way, in metres and a count; a negative rise goes down. May be repeated.",
+        show_default=False,
+    ),
+]
+Obstacle = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="START,LENGTH,HEIGHT", help="Something to step over, in metres. May be repeated.", show_default=False
+    ),
+]
+Number = float | None
+Lame = Annotated[str | None, typer.Option(metavar="LEG", help="The leg to be spared.", show_default=False)]
+
+
+def _wish(text: str, metavar: str = "NUMBER") -> Any:
+    return typer.Option(help=text, metavar=metavar, show_default=False)
+
+
+@gait.command()
+def evolve(
+    energy: Annotated[float, _wish("The energy to spend on the way.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The gait file to write, .yaml or .json.")
+    ] = Path("gait.yaml"),
+    walker: Annotated[str, typer.Option(help="A built-in walker (creature, biped, hexapod) or a file.")] = "creature",
+    seconds: Annotated[Number, _wish("Be there after this time; as soon as possible if not given.")] = None,
+    distance: Annotated[Number, _wish("How long the way is (m); 4 if not given.")] = None,
+    min_height: Annotated[Number, _wish("The body never sinks below this (m).")] = None,
+    max_height: Annotated[Number, _wish("The body never rises above this (m).")] = None,
+    min_pace: Annotated[Number, _wish("Steps are at least this long (m).")] = None,
+    max_pace: Annotated[Number, _wish("Steps are at most this long (m).")] = None,
+    lame: Lame = None,
+    max_load: Annotated[
+        Number, _wish("The share of the weight that the lame leg may carry; 0.17 if not given.")
+    ] = None,
+    support: Annotated[int | None, _wish("How many feet stay on the ground at any time.", "COUNT")] = None,
+    stairs: Stairs = None,
+    obstacle: Obstacle = None,
+    curve: Annotated[str, typer.Option(help="How feet move through the air: smooth, or as in the paper.")] = "smooth",
+    strategy: Annotated[str, typer.Option(help="genetic, as in the paper, or cma.")] = "genetic",
+    free_delays: Annotated[bool, typer.Option("--free-delays", help="Let every foot keep its own time.")] = False,
+    generations: Annotated[int, typer.Option(min=1, help="How often to breed.")] = 20,
+    population: Annotated[int, typer.Option(min=10, help="How many walkers compete.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same gait.")] = 0,
+) -> None:
+    """Evolve a gait that meets wishes: energy, time, height, pace, a limp, stairs.
+
+    Examples:
+
+        impel gait evolve --energy 30 -o tired.yaml
+
+        impel gait evolve --energy 100 --lame rear_right -o limp.yaml
+
+        impel gait evolve --energy 100 --seconds 10 --obstacle 2,0.3,0.4 -o careful.yaml
+    """
+    from impel.cli.simulating import progress
+    from impel.gaits.evolve import evolve as search
+    from impel.gaits.gait import save_gait
+    from impel.gaits.walker import load_walker, validated
+    from impel.gaits.wishes import HOPELESS, Wishes
+
+    if output.suffix.lower() not in (".yaml", ".yml", ".json"):
+        raise Problem(f"{output}: a gait file ends in .yaml or .json")
+    if strategy not in ("genetic", "cma"):
+        raise Problem(f"strategy: must be genetic or cma, got {strategy!r}")
+    given = {
+        "energy": energy, "seconds": seconds, "distance": distance, "min_height": min_height,
+        "max_height": max_height, "min_pace": min_pace, "max_pace": max_pace, "lame": lame, "max_load": max_load,
+        "support": support, "curve": curve, "ground": _ground(stairs, obstacle),
+    }  # fmt: skip
+    wishes = validated(Wishes, {name: value for name, value in given.items() if value is not None}, "wishes")
+    creature = load_walker(walker)
+    with progress(f"Evolving {creature.name}") as report:
+        evolved = search(
+            creature, wishes, generations=generations, population=population, seed=seed,
+            strategy=strategy,  # type: ignore[arg-type]
+            free_delays=free_delays, on_generation=lambda best: report(best.number + 1, generations + 1),
+        )  # fmt: skip
+    if evolved.fitness >= HOPELESS:
+        raise Problem(f"wishes: no gait of {creature.name} meets them all: {', '.join(evolved.binding)}")
+    save_gait(output, evolved.gait.model_copy(update={"walker": walker}))
+    _tell(evolved, wishes.energy_per_distance, wishes.seconds_per_distance)
+    print(f"wrote {output}")
+
+
+def _tell(evolved: "Evolved", energy: float, seconds: float | None) -> None:
+    measured = evolved.measured
+    print(
+        f"energy {evolved.energy:.2f} of {energy:g} for 4 m in {evolved.seconds:.2f} s, fitness {evolved.fitness:.2f}"
+    )
+    print(", ".join(f"{term} {getattr(measured, term)[0]:.1f}" for term in ("torque", "legs", "body", "acceleration")))
+    missed = [f"energy is {evolved.energy / energy - 1:+.1%} off"] if abs(evolved.energy / energy - 1) > 0.01 else []
+    if seconds is not None and abs(evolved.seconds / seconds - 1) > 0.01:
+        missed.append(f"time is {evolved.seconds / seconds - 1:+.1%} off")
+    if missed:
+        print(f"not reached: {', '.join(missed)}; in the way: {', '.join(evolved.binding) or 'too few generations'}")
+
+
+@gait.command()
+def walk(
+    gait: Annotated[
+        str,
+        typer.Argument(
+            metavar="GAIT",
+            help="A gait file, or a walker with a mood: creature, biped, hexapod, or a library file.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        list[Path],
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="What to write, by extension: .npz .csv .glb .mp4 .gif .png (a strip of moments). May be repeated.",
+            show_default=False,
+        ),
+    ],
+    mood: Annotated[str | None, _wish("From exhausted (0) to exuberant (100); 50 if not given.", "KEYS")] = None,
+    path: Annotated[
+        str, typer.Option(metavar="POINTS", help="Points to walk through, as x,y in metres, with spaces between.")
+    ] = "0,0 8,0",
+    pace: Annotated[str | None, _wish("How long steps are (m).", "KEYS")] = None,
+    height: Annotated[str | None, _wish("How high the body is (m), in the mean.", "KEYS")] = None,
+    lame: Lame = None,
+    limp: Annotated[str | None, _wish("How much the lame leg is spared, from 0 to 1; 1 if not given.", "KEYS")] = None,
+    seconds: Annotated[Number, _wish("Stop after this time, wherever it is.")] = None,
+    stairs: Stairs = None,
+    obstacle: Obstacle = None,
+    fps: Annotated[int, typer.Option(help="Frames a second; must divide 240.")] = 60,
+) -> None:
+    """Walk along a path and write the motion.
+
+    KEYS are one value, or values at times in seconds to go through: 0:10,4:90,8:10.
+
+    Examples:
+
+        impel gait walk creature --mood 0:0,5:100 -o walk.mp4
+
+        impel gait walk tired.yaml --path "0,0 4,0 6,3" -o walk.glb
+
+        impel gait walk biped --mood 30 --stairs 3,0.2,0.6,4 -o stairs.glb -o stairs.png
+    """
+    from impel.gaits.ground import Ground
+    from impel.gaits.record import as_take
+    from impel.gaits.walk import walk as take_a_walk
+    from impel.gaits.walker import validated
+    from impel.render.outputs import check_output, write_take
+
+    for file in output:
+        check_output(file)
+    moods = _moods(gait, mood)
+    born_lame = moods.lame is not None
+    keys = {"mood": mood or "50", "limp": limp or ("0" if lame is None or born_lame else "1")}
+    keys |= {name: text for name, text in (("pace", pace), ("height", height)) if text is not None}
+    if seconds is not None and not 0 < seconds <= 3600:
+        raise Problem(f"seconds: must be above 0 and at most 3600, got {seconds:g}")
+    walked = take_a_walk(
+        moods,
+        path=[_numbers("path", point, 2) for point in path.split()],
+        lame=lame,
+        ground=validated(Ground, _ground(stairs, obstacle), "ground"),
+        seconds=seconds,
+        **{name: _keys(name, text) for name, text in keys.items()},
+    )
+    take = as_take(walked, fps=fps)
+    spent = walked.energy[-1].sum()
+    print(
+        f"{moods.walker.name}: {walked.time[-1]:.1f} s, {len(walked.footfalls())} steps, "
+        f"{walked.along[-1]:.1f} m, energy {spent:.0f}"
+    )
+    from impel.cli.simulating import progress
+
+    for file in output:
+        with progress(f"Writing {file.name}") as report:
+            write_take(take, file, progress=report)
+        print(f"wrote {file}")
+
+
+def _moods(name: str, mood: str | None) -> "Moods":
+    from impel.files import read_document
+    from impel.gaits.gait import load_gait
+    from impel.gaits.mood import Moods, library_names, load_moods
+
+    if name in library_names():
+        return load_moods(name)
+    if not name.endswith((".yaml", ".yml", ".json")):
+        raise Problem(f"{name}: no such walker; give {', '.join(library_names())}, or a gait file (.yaml)")
+    document = read_document(name)
+    if isinstance(document, dict) and "gaits" in document:
+        return load_moods(name)
+    if mood is not None:
+        raise Problem(f"mood: {name} is a single gait; a mood needs a walker: {', '.join(library_names())}")
+    return Moods.of_gait(load_gait(name))
+
+
+def _numbers(name: str, text: str, count: int) -> list[float]:
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if len(numbers) != count:
+        raise Problem(f"{name}: expected {count} numbers with commas between, got {text!r}")
+    return numbers
+
+
+def _keys(name: str, text: str) -> list[tuple[float, float]]:
+    """`20`, or `0:20,4:90`."""
+    keys = []
+    for part in text.split(","):
+        time, colon, value = part.rpartition(":")
+        try:
+            keys.append((float(time) if colon else 0.0, float(value)))
+        except ValueError:
+            raise Problem(f"{name}: expected a value, or seconds:value with commas between, got {text!r}") from None
+        if not colon and text != part:
+            raise Problem(f"{name}: several values need times, as seconds:value, got {text!r}")
+    return keys
+
+
+def _ground(stairs: list[str] | None, obstacle: list[str] | None) -> dict[str, Any]:
+    flights = [_numbers("stairs", text, 4) for text in stairs or []]
+    things = [_numbers("obstacle", text, 3) for text in obstacle or []]
+    return {
+        "stairs": [dict(zip(("start", "rise", "tread", "steps"), flight)) for flight in flights],
+        "obstacles": [dict(zip(("start", "length", "height"), thing)) for thing in things],
+    }

@@ -1,0 +1,122 @@
+"""Mood: a slider from exhausted (0) to exuberant (100), made of evolved gaits that share one order of the feet.
+
+Each position names an energy. Between two evolved gaits the genes are blended, and the slider's place on the way
+from one to the other is where the blend costs just that energy.
+"""
+
+from pathlib import Path
+
+import numpy as np
+from pydantic import model_validator
+
+from impel.files import Problem, read_document
+from impel.gaits.energy import measure
+from impel.gaits.gait import Curve, Gait, Genes, genes_of
+from impel.gaits.walker import Floats, Walker, _Strict, load_walker, validated
+from impel.gaits.wishes import Wishes
+
+LIBRARY = Path(__file__).parent / "library"
+FINENESS = 60  # blends tabulated between two evolved gaits; named energies are met to 0.1 % (measured)
+
+
+class Rung(_Strict):
+    wishes: Wishes
+    genes: Genes
+
+
+class Library(_Strict):
+    """Gaits of one walker, from the cheapest to the dearest."""
+
+    walker: str
+    curve: Curve = "smooth"
+    order: list[int]
+    gaits: list[Rung]
+
+    @model_validator(mode="after")
+    def _two_at_least(self) -> "Library":
+        if len(self.gaits) < 2:
+            raise ValueError(f"gaits: a slider needs at least two, got {len(self.gaits)}")
+        return self
+
+
+class Moods:
+    """A table of gaits along which a walker's mood can slide while it walks."""
+
+    def __init__(self, walker: Walker, rows: Floats, *, curve: Curve = "smooth", lame: str | None = None) -> None:
+        self.walker = walker
+        self.curve: Curve = curve
+        self.lame = lame
+        self.rows = _blend(rows)
+        measured = measure(walker, self.rows, curve=curve, lame=lame)
+        self.energies = measured.energy
+        if np.any(np.diff(self.energies) <= 0):
+            where = int(np.argmin(np.diff(self.energies))) // FINENESS
+            raise Problem(
+                f"gaits: energy must rise from each to the next, but does not between {where} and {where + 1}"
+            )
+        if measured.stretch.max() > 0:
+            raise Problem("gaits: somewhere between them the legs are too short")
+
+    @classmethod
+    def of_gait(cls, gait: Gait) -> "Moods":
+        """No slider, just one gait."""
+        return cls(gait.load_walker(), gait.genes.row()[None], curve=gait.curve, lame=gait.lame)
+
+    @classmethod
+    def of_library(cls, library: Library) -> "Moods":
+        rows = np.array([rung.genes.row() for rung in library.gaits])
+        return cls(load_walker(library.walker), rows, curve=library.curve)
+
+    def named_energy(self, mood: float | Floats) -> Floats:
+        """The energy that a position of the slider stands for: equal moves of it are equal ratios of energy."""
+        low, high = self.energies[0], self.energies[-1]
+        return np.asarray(low * (high / low) ** (np.asarray(mood) / 100.0))
+
+    def places(self, mood: float | Floats) -> Floats:
+        """Where in the table the slider's positions lie."""
+        return np.asarray(np.interp(self.named_energy(mood), self.energies, np.arange(len(self.energies))))
+
+    def at(self, places: Floats) -> Floats:
+        """Rows of genes at places of the table."""
+        return np.column_stack([np.interp(places, np.arange(len(self.rows)), column) for column in self.rows.T])
+
+    def gait(self, mood: float) -> Gait:
+        """The gait of one position of the slider, to keep as a file."""
+        if not 0 <= mood <= 100:
+            raise Problem(f"mood: must be from 0 to 100, got {mood:g}")
+        row = self.at(np.atleast_1d(self.places(mood)))[0]
+        energy = float(measure(self.walker, row, curve=self.curve, lame=self.lame).energy[0])
+        return Gait(walker=self.walker.name, curve=self.curve, energy=energy, lame=self.lame, genes=genes_of(row))
+
+
+def _blend(rows: Floats) -> Floats:
+    """Rows between rows, each gene on a monotone cubic (Fritsch and Carlson 1980): no kink, which the body would feel
+    as a jolt when the mood slides over it, and no overshoot."""
+    if len(rows) == 1:
+        return rows
+    step = np.diff(rows, axis=0)
+    slope = np.zeros_like(rows)
+    slope[0], slope[-1] = step[0], step[-1]
+    same_way = step[:-1] * step[1:] > 0
+    slope[1:-1][same_way] = (2 * step[:-1] * step[1:])[same_way] / (step[:-1] + step[1:])[same_way]
+    u = np.linspace(0, len(rows) - 1, (len(rows) - 1) * FINENESS + 1)[:, None]
+    k = np.minimum(u.astype(int), len(rows) - 2)[:, 0]
+    u = u - k[:, None]
+    left = (1 + 2 * u) * (1 - u) ** 2 * rows[k] + u * (1 - u) ** 2 * slope[k]
+    return np.asarray(left + u**2 * (3 - 2 * u) * rows[k + 1] - u**2 * (1 - u) * slope[k + 1])
+
+
+def load_library(name: str | Path) -> Library:
+    """The library of a built-in walker by name, or a library file."""
+    path = LIBRARY / f"{name}.yaml"
+    if str(name) not in library_names():
+        path = Path(name)
+    return validated(Library, read_document(path), str(name))
+
+
+def library_names() -> list[str]:
+    return sorted(path.stem for path in LIBRARY.glob("*.yaml"))
+
+
+def load_moods(name: str | Path) -> Moods:
+    return Moods.of_library(load_library(name))

@@ -1,0 +1,244 @@
+"""A walker as data: a body on two, four or six legs of two segments, and what its genes may be.
+
+The world's z is up and a walker faces +x; lengths in metres, masses in kilograms, times in seconds.
+"""
+
+import itertools
+import math
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from impel.files import Problem, read_document
+from impel.kernel import struct
+
+Floats = NDArray[np.float64]
+M = TypeVar("M", bound=BaseModel)
+
+BUILT_IN = Path(__file__).parent / "walkers"
+
+FOOT = 1.25  # radius of a foot, in thicknesses of the leg
+
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Range = tuple[Finite, Finite]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Leg(_Strict):
+    hip: tuple[Finite, Finite, Finite] = Field(description="Where the leg joins the body, from the body's centre.")
+    foot: tuple[Finite, Finite] = Field(description="Where the foot rests on the ground, from below the body's centre.")
+    upper: Positive = Field(description="Length from hip to knee.")
+    lower: Positive = Field(description="Length from knee to foot.")
+    mass: Positive = Field(default=1.0, description="What it costs to lift the leg.")
+    knee: tuple[Finite, Finite, Finite] | None = Field(
+        default=None, description="The direction in which the knee points; up and outward if not given."
+    )
+
+    @property
+    def spread(self) -> float:
+        """How far the resting foot stands beside its hip, seen from above."""
+        return math.hypot(self.foot[0] - self.hip[0], self.foot[1] - self.hip[1])
+
+    @property
+    def pole(self) -> tuple[float, float, float]:
+        if self.knee is not None:
+            return self.knee
+        out = math.hypot(self.hip[0], self.hip[1]) or 1.0
+        return self.hip[0] / out, self.hip[1] / out, 1.0
+
+
+class Body(_Strict):
+    shape: dict[str, Any] = Field(description="The body's shape, as in a scene: a sphere or a box.")
+    mass: Positive = 1.0
+    color: str = Field(default="#e4572e", pattern="^#[0-9a-fA-F]{6}$")
+
+    @field_validator("shape")
+    @classmethod
+    def _known(cls, shape: dict[str, Any]) -> dict[str, Any]:
+        match shape:
+            case {"sphere": radius} if _is_size(radius) and len(shape) == 1:
+                return shape
+            case {"box": [*sides]} if len(sides) == 3 and all(_is_size(side) for side in sides) and len(shape) == 1:
+                return shape
+        raise ValueError("must be {sphere: radius} or {box: [x, y, z]} with positive sizes")
+
+    def depth(self, beside: Floats) -> Floats:
+        """How far below its centre the body reaches, that far ahead of or behind it; -inf where it does not."""
+        if "sphere" in self.shape:
+            inside = self.shape["sphere"] ** 2 - beside**2
+            return np.where(inside >= 0, np.sqrt(np.maximum(inside, 0.0)), -np.inf)
+        return np.where(beside <= self.shape["box"][0] / 2, self.shape["box"][2] / 2, -np.inf)
+
+
+def _is_size(value: Any) -> bool:
+    return isinstance(value, int | float) and 0 < value < math.inf
+
+
+class Limits(_Strict):
+    """Between which values each gene may lie. The defaults are those of paper 001's creature."""
+
+    amplitude: Range = Field(default=(0.1, 1.0), description="How high a foot is lifted (m).")
+    pace: Range = Field(default=(0.3, 2.6), description="How far a foot is carried in one step (m).")
+    period: Range = Field(default=(0.25, 400 / 240), description="How long one foot is in the air (s).")
+    sway: Range = Field(default=(0.0, 1.5), description="How far the body leans away from lifted feet.")
+    stature: Range = Field(default=(0.6, 1.05), description="How tall it stands on its legs, 1 being its usual stance.")
+    spacing: Range = Field(
+        default=(0.4, 1.0), description="Time between one foot's lift and the next one's, in periods."
+    )
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "Limits":
+        for name, (low, high) in self:
+            if not 0 <= low <= high or (low == 0 and name in ("pace", "period", "stature", "spacing")):
+                raise ValueError(
+                    f"{name}: must be two positive numbers, the smaller one first, got {low:g} and {high:g}"
+                )
+        return self
+
+
+class Walker(_Strict):
+    name: str = Field(min_length=1)
+    body: Body
+    legs: dict[str, Leg] = Field(description="Two, four or six legs by name, in the order in which genes list them.")
+    stance: Positive = Field(
+        default=1.7, description="How far the foot is from the hip when the walker stands at stature 1."
+    )
+    thickness: Positive = Field(
+        default=0.06, description="Radius of the legs, for drawing and for bumping into things."
+    )
+    color: str = Field(default="#33658a", pattern="^#[0-9a-fA-F]{6}$", description="Colour of the legs.")
+    limits: Limits = Field(default_factory=lambda: Limits.model_validate({}))
+    orders: list[list[Annotated[int, Field(ge=0)]]] | None = Field(
+        default=None, description="In which orders the feet may be lifted, one place per leg; any order if not given."
+    )
+    rhythm: Literal["paper", "even"] = Field(
+        default="paper",
+        description="`paper`: the next cycle begins when the last foot lands; `even`: lifts follow each other evenly.",
+    )
+
+    @field_validator("legs")
+    @classmethod
+    def _leg_count(cls, legs: dict[str, Leg]) -> dict[str, Leg]:
+        if len(legs) not in (2, 4, 6):
+            raise ValueError(f"a walker has 2, 4 or 6 legs, got {len(legs)}")
+        return legs
+
+    @model_validator(mode="after")
+    def _possible(self) -> "Walker":
+        for name, leg in self.legs.items():
+            length = leg.upper + leg.lower
+            if self.stance > length:
+                raise ValueError(
+                    f"legs.{name}: too short: upper and lower make {length:g}, the stance needs {self.stance:g}"
+                )
+            if leg.spread >= self.stance:
+                raise ValueError(
+                    f"legs.{name}.foot: too far out: rests {leg.spread:.3g} beside its hip, "
+                    f"must be less than the stance, {self.stance:g}"
+                )
+            lowest = math.hypot(leg.spread, self.limits.stature[0] * math.sqrt(self.stance**2 - leg.spread**2))
+            if lowest < abs(leg.upper - leg.lower):
+                raise ValueError(f"legs.{name}: upper and lower differ too much for the leg to fold to {lowest:.3g}")
+            if leg.knee is not None and not any(leg.knee):
+                raise ValueError(f"legs.{name}.knee: must point somewhere, got [0, 0, 0]")
+        for order in self.orders or []:
+            if len(order) != len(self.legs) or set(order) != set(range(max(order, default=0) + 1)):
+                raise ValueError(f"orders: each needs {len(self.legs)} places counted from 0 without gaps, got {order}")
+        if self.orders == []:
+            raise ValueError("orders: must hold at least one order")
+        if self.rhythm == "even":
+            for choice in self.all_orders():
+                if (max(choice) + 1) * self.limits.spacing[0] < 1.0:
+                    raise ValueError(
+                        f"limits.spacing: {self.limits.spacing[0]:g} lets a foot lift again before it has landed; "
+                        f"must be at least {1 / (max(choice) + 1):.3g} for order {list(choice)}"
+                    )
+        return self
+
+    @property
+    def sole(self) -> float:
+        """Radius of a foot (m): its centre is this far above the ground."""
+        return FOOT * self.thickness
+
+    def all_orders(self) -> list[tuple[int, ...]]:
+        if self.orders is not None:
+            return [tuple(order) for order in self.orders]
+        return list(itertools.permutations(range(len(self.legs))))
+
+
+@struct
+class Rig:
+    """A walker as flat arrays, one row per leg, for the kernels."""
+
+    hip: Floats  # (n, 3)
+    rest: Floats  # (n, 2)
+    length: Floats  # (n, 2) upper, lower
+    pole: Floats  # (n, 3)
+    leg_mass: Floats  # (n,)
+    body_mass: float
+    stance: float
+
+
+def rig_of(walker: Walker) -> Rig:
+    legs = list(walker.legs.values())
+    return Rig(
+        np.array([leg.hip for leg in legs]),
+        np.array([leg.foot for leg in legs]),
+        np.array([(leg.upper, leg.lower) for leg in legs]),
+        np.array([leg.pole for leg in legs]),
+        np.array([leg.mass for leg in legs]),
+        walker.body.mass,
+        walker.stance,
+    )
+
+
+def validated(model: type[M], data: Any, subject: str) -> M:
+    """Build a model from plain data; raise `Problem` with one line per mistake, each naming its field."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise Problem(*(f"{subject}: {_line(mistake)}" for mistake in error.errors())) from None
+
+
+def _line(mistake: Any) -> str:
+    where = ".".join(str(part) for part in mistake["loc"])
+    what = mistake["msg"].removeprefix("Value error, ")
+    what = what[0].lower() + what[1:]
+    if mistake["type"] in ("value_error", "missing") or isinstance(mistake["input"], dict | list | tuple):
+        got = ""
+    else:
+        got = f", got {mistake['input']!r}"
+    return f"{where}: {what}{got}" if where else what + got
+
+
+def load_walker(name: str) -> Walker:
+    """A built-in walker by name, or a walker file by path."""
+    if name in walker_names():
+        return _built_in(name)
+    if not name.endswith((".yaml", ".yml", ".json")):
+        raise Problem(f"{name}: no such walker; built in are {', '.join(walker_names())}, or give a .yaml file")
+    return _read(Path(name), name)
+
+
+@lru_cache
+def _built_in(name: str) -> Walker:
+    return _read(BUILT_IN / f"{name}.yaml", name)
+
+
+def _read(path: Path, subject: str) -> Walker:
+    document = read_document(path)
+    if not isinstance(document, dict):
+        raise Problem(f"{subject}: expected a walker: name, body and legs")
+    return validated(Walker, document, subject)
+
+
+def walker_names() -> list[str]:
+    return sorted(path.stem for path in BUILT_IN.glob("*.yaml"))

@@ -1,0 +1,108 @@
+"""Energies against the plain reference, and against what the formulas say in closed form."""
+
+import numpy as np
+import plain_gait
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from impel.gaits.encoding import Encoding
+from impel.gaits.energy import DISTANCE, GRAVITY, TERMS, measure, measure_gait
+from impel.gaits.gait import PUBLISHED, genes_of
+from impel.gaits.walker import load_walker, walker_names
+
+
+def random_rows(name, count, seed, **options):
+    walker = load_walker(name)
+    encoding = Encoding(walker, walker.limits, **options)
+    return walker, encoding.rows(np.random.default_rng(seed).random((count, encoding.dimension)))
+
+
+@pytest.mark.parametrize("name", walker_names())
+@pytest.mark.parametrize("curve", ["smooth", "paper"])
+def test_energies_agree_with_the_plain_reference_to_the_last_digits(name, curve):
+    walker, rows = random_rows(name, 4, seed=7)
+    lame = list(walker.legs)[-1]
+    for who in (None, lame):
+        measured = measure(walker, rows, curve=curve, lame=who)
+        for k, row in enumerate(rows):
+            expected = plain_gait.energies(walker, genes_of(row), curve, who)
+            found = [getattr(measured, term)[k] for term in TERMS]
+            np.testing.assert_allclose(found, expected, rtol=1e-12)
+            assert measured.energy[k] == pytest.approx(sum(expected), rel=1e-12)
+
+
+def test_energies_of_freely_delayed_feet_agree_too():
+    walker, rows = random_rows("creature", 4, seed=11, free_delays=True)
+    measured = measure(walker, rows)
+    for k, row in enumerate(rows):
+        expected = plain_gait.energies(walker, genes_of(row), "smooth")
+        np.testing.assert_allclose([getattr(measured, term)[k] for term in TERMS], expected, rtol=1e-12)
+
+
+def test_published_genes_keep_their_order_on_a_compressed_scale():
+    energy = {name: measure_gait(gait).energy[0] for name, gait in PUBLISHED.items()}
+    assert 35 < energy["tired"] < 50
+    assert energy["tired"] < energy["limping"] < energy["brisk"]
+    assert 190 < energy["brisk"] < 220  # published as 400: no weighting of the terms closes the gap
+
+
+def test_a_population_measured_on_all_cores_equals_one_gait_at_a_time():
+    walker, rows = random_rows("creature", 100, seed=3)
+    together = measure(walker, rows)
+    for k in (0, 15, 16, 57, 99):
+        alone = measure(walker, rows[k])
+        assert alone.energy[0] == together.energy[k]
+        assert alone.low[0] == together.low[k]
+
+
+def test_lifting_the_body_costs_its_weight_times_its_rises():
+    """With the body's own path sampled from the reference, m·g times the summed rises, per distance walked."""
+    walker, rows = random_rows("creature", 1, seed=5)
+    genes = genes_of(rows[0])
+    cycle = (1 + max(genes.delays)) * genes.period
+    ticks = int(np.ceil(cycle * 240 - 1e-9))
+    heights = []
+    for tick in range(-1, ticks):
+        feet = []
+        for leg, delay in zip(walker.legs.values(), genes.delays):
+            x, z, _ = plain_gait.foot_at(
+                tick * cycle / ticks, delay * genes.period, cycle, genes.pace, genes.amplitude, genes.period, "smooth"
+            )
+            feet.append((leg.foot[0] + x, leg.foot[1], z))
+        heights.append(plain_gait.body_at(feet, walker, genes.sway, genes.stature, None)[2])
+    rises = np.maximum(np.diff(heights), 0).sum()
+    measured = measure(walker, rows[0])
+    assert measured.body[0] == pytest.approx(GRAVITY * walker.body.mass * rises * DISTANCE / genes.pace, rel=1e-9)
+    assert measured.low[0] == pytest.approx(min(heights[1:]), rel=1e-12)
+    assert measured.high[0] == pytest.approx(max(heights[1:]), rel=1e-12)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.sampled_from(walker_names()), st.integers(0, 2**31), st.sampled_from(["smooth", "paper"]))
+def test_every_term_is_finite_and_never_negative_and_scales_with_mass(name, seed, curve):
+    walker, rows = random_rows(name, 3, seed)
+    heavy = walker.model_copy(update={"body": walker.body.model_copy(update={"mass": 2 * walker.body.mass})})
+    measured, doubled = (measure(w, rows, curve=curve) for w in (walker, heavy))
+    for term in TERMS:
+        value = getattr(measured, term)
+        assert np.isfinite(value).all()
+        assert (value >= 0).all()
+        factor = 1 if term == "legs" else 2
+        np.testing.assert_allclose(getattr(doubled, term), factor * value, rtol=1e-9)
+
+
+def test_the_legs_share_the_weight_and_nothing_is_lost():
+    """Some foot is always down, so each leg's mean load, taken as the lame one in turn, is a part of one whole.
+
+    With no sway a lame leg changes nothing, which makes the four measurements the same walk.
+    """
+    for name in ("creature", "biped", "hexapod"):
+        walker = load_walker(name)
+        encoding = Encoding(walker, walker.limits)
+        point = np.full((1, encoding.dimension), 0.9)
+        point[0, 3] = 0.0
+        row = encoding.rows(point)
+        assert measure(walker, row).support[0] >= 1
+        total = sum(measure(walker, row, lame=leg).load[0] for leg in walker.legs)
+        assert total == pytest.approx(1.0, abs=1e-12)
