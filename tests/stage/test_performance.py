@@ -23,7 +23,8 @@ def busy_scene(**world: object) -> Scene:
     scene.joint("shoulder", ball=["world", upper], at=[0, 1, 1.4])
     scene.joint("elbow", hinge=[upper, lower], at=[0, 1, 1.0], axis=[0, 1, 0], limits=[-20, 5])
     upper.turn([{"euler": [0, 0, 0]}, {"euler": [0, 60, 0]}], base_angle=20, speed=120, loop=True)
-    scene.body("lift", box=[0.2, 0.2, 0.05], at=[2, -1, 0.5], follows=[{"time": 0.2}, {"time": 0.7, "at": [2, -1, 0.7]}])
+    rise = [{"time": 0.2}, {"time": 0.7, "at": [2, -1, 0.7]}]
+    scene.body("lift", box=[0.2, 0.2, 0.05], at=[2, -1, 0.5], follows=rise)
     scene.body("rider", sphere=0.1, mass=0.2, at=[2, -1, 0.625])
     return scene
 
