@@ -4,7 +4,11 @@ import difflib
 import types
 import typing
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
+
+from impel.files import Problem
+
+M = TypeVar("M")
 
 
 def say(value: Any) -> str:
@@ -38,6 +42,20 @@ def empty_fields(document: Any, *where: str | int) -> list[str]:
         document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
     )
     return [line for key, value in items for line in empty_fields(value, *where, key)]
+
+
+def validated(model: type[M], document: Any, subject: str) -> M:
+    """A pydantic model made of plain data; raises `Problem` with one line per mistake, beginning with `subject`."""
+    from pydantic import ValidationError
+
+    if not isinstance(document, dict):
+        first = next(iter(model.model_fields))  # type: ignore[attr-defined]
+        raise Problem(f"{subject}: must have fields such as `{first}: ...`, got {say(document)}")
+    try:
+        return model.model_validate(document)  # type: ignore[attr-defined,no-any-return]
+    except ValidationError as error:
+        lines = (line.removeprefix(": ") for line in plain_lines(error, model))
+        raise Problem(*(f"{subject}: {line}" for line in lines)) from None
 
 
 def plain_lines(error: Any, model: Any) -> list[str]:

@@ -196,7 +196,7 @@ def test_collisions_conserve_momentum_and_never_gain_energy(a, b, aside, speed, 
     after, angular_after, energy_after = totals(bodies)
     assert after == pytest.approx(momentum, abs=1e-11)
     assert angular_after == pytest.approx(angular, abs=1e-10)
-    # Rim against rim is the one pair whose sampled force is not quite conservative: 3 % in the worst of a thousand hits.
+    # Rim on rim is the one pair whose sampled force is not quite conservative: 3 % in the worst of a thousand hits.
     assert energy_after <= (1.1 if a is b is CYLINDER else 1.005) * energy
 
 

@@ -10,7 +10,7 @@ from impel.analysis.lines import distances
 from impel.analysis.plots import SOFT, color, name_line, plot
 from impel.gallery.ledger import Exhibit, Verdict, judge
 from impel.gallery.loading import gallery_scene
-from impel.motion.rotations import matrix_from_quaternion
+from impel.motion.orientations import matrix_from_quaternion
 from impel.render.outputs import write_png, write_take
 from impel.render.sequences import strip
 from impel.stage import simulate
