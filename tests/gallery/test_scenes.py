@@ -1,4 +1,4 @@
-"""The verdicts on the scenes of paper 003, sections 4.2 to 4.5, and on the blow. Films are left to the gallery itself."""
+"""The verdicts on the scenes of paper 003, sections 4.2 to 4.5, and on the blow; films are left to the gallery."""
 
 import numpy as np
 import pytest
