@@ -98,7 +98,7 @@ def make(directory: Path) -> Exhibit:
         pictures=[
             ("blow.mp4", "The upper link goes round a cone, the others keep their slant; the ball is nobody's."),
             ("strip.png", f"Before, at, and after the hit at {blow.time:.2f} s."),
-            ("tip.png", "How far the tip is from its loop, and the loop seen from the side."),
+            ("tip.png", "How far the tip is from its loop, and the loop seen along the arm."),
         ],
         verdicts=[verdict(measure(blow))],
     )
@@ -111,8 +111,8 @@ def draw(path: Path, blow: Blow) -> None:
         left.axvline(blow.time, color=SOFT, lw=0.8, ls=":")
         name_line(left, (blow.time, 36), "the ball hits", SOFT, shift=(-6, 0), align="right")
         left.set(xlabel="s", title="Distance of the tip from its loop, % of the arm")
-        right.plot(way[:, 0], way[:, 2], color=color(0), lw=1.1)
-        right.plot(loop[:, 0], loop[:, 2], color=color(1))
-        name_line(right, (float(loop[:, 0].max()), float(loop[:, 2].mean())), "loop", color(1))
-        name_line(right, tuple(way[way[:, 2].argmin()][[0, 2]]), "after the hit", color(0))
-        right.set(aspect="equal", xlabel="x, m", title="Way of the tip, z over x")
+        right.plot(way[:, 1], way[:, 2], color=color(0), lw=1.1)
+        right.plot(loop[:, 1], loop[:, 2], color=color(1))
+        name_line(right, (float(loop[:, 1].max()), float(loop[:, 2].mean())), "loop", color(1))
+        name_line(right, tuple(way[way[:, 2].argmin()][1:]), "after the hit", color(0), shift=(10, 4))
+        right.set(aspect="equal", xlim=(-0.3, 0.3), xlabel="y, m", title="Way of the tip, z over y")

@@ -18,7 +18,8 @@ ORDER = 365
 TITLE = "Three ways round an obstacle"
 TEXT = (
     "The animator asks for a straight line through a bar that cannot be moved. What comes of it is a matter of the "
-    "body: one bounces over the bar, three times the mass with the same muscles bounces farther, a soft one slides round."
+    "body: one bounces over the bar, three times the mass with the same muscles bounces farther, a soft one slides "
+    "round."
 )
 
 LABELS = {"first": "1: stiff, 1 kg", "heavy": "2: stiff, 3 kg", "soft": "3: soft, 1 kg"}
@@ -55,10 +56,10 @@ def verdict(take: Take) -> Verdict:
         and heavy.off - soft.off > FARTHER * (first.off - soft.off)
         and soft.bounces == 1,
         f"the first leaves the bar {first.bounces} times and rises {1000 * first.off:.0f} mm; with three times the "
-        f"mass {heavy.bounces} times and {1000 * heavy.off:.0f} mm, touching it for {heavy.touching:.0%} of its passage "
-        f"(the first {first.touching:.0%}); the soft one, 500 times less stiff, touches it once, for "
-        f"{soft.touching:.0%} of it, and rises {1000 * soft.off:.0f} mm (asked: the heavy one's height above the soft one's way at least "
-        f"{FARTHER} times the first's); all reach the other side",
+        f"mass {heavy.bounces} times and {1000 * heavy.off:.0f} mm, touching it for {heavy.touching:.0%} of its "
+        f"passage (the first {first.touching:.0%}); the soft one, 500 times less stiff, touches it once, for "
+        f"{soft.touching:.0%} of it, and rises {1000 * soft.off:.0f} mm (asked: the heavy one's height "
+        f"above the soft one's way at least {FARTHER} times the first's); all reach the other side",
     )
 
 
