@@ -13,6 +13,8 @@ M = TypeVar("M")
 
 def say(value: Any) -> str:
     """A value as it can stand in an error line: short, and on one line."""
+    if value is None:
+        return "nothing"
     if isinstance(value, dict):
         return "a mapping" if value else "an empty mapping"
     text = repr(value) if isinstance(value, str | int | float | bool | list | tuple) else type(value).__name__
@@ -105,6 +107,8 @@ _COMPLAINTS = {
     "less_than_equal": "must be at most {le:g}",
     "finite_number": "must be a finite number",
     "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "string_pattern_mismatch": "is not written as it should be",
     "int_type": "must be a whole number",
     "bool_type": "must be true or false",
     "string_type": "must be text",
