@@ -121,3 +121,12 @@ def test_long_chains_of_appointments_and_frames_are_walked_without_recursion():
     scene.appointments["a2999"].after = ["a0"]
     (line,) = problems(scene)
     assert line.startswith("appointments.a0.after: goes round in a circle: a0 -> a1 -> a2 -> a3 -> a4 -> ... -> a0")
+
+
+def test_a_plate_too_thin_to_stand_on_is_pointed_out() -> None:
+    scene = Scene()
+    scene.body("rug", box=[1, 1, 0.004], fixed=True)
+    scene.body("slab", box=[1, 1, 0.02], fixed=True)
+    scene.body("picture", box=[1, 1, 0.004], fixed=True, collides=False)
+    (line,) = warnings(scene)
+    assert line.startswith("bodies.rug.shape: is 4 mm thin")

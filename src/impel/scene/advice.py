@@ -10,12 +10,13 @@ from impel.scene.derived import Drive, angle_between, drive
 from impel.scene.joints import Joint
 from impel.scene.scene import Scene
 
+THIN = 0.01  # metres: plates below need hundreds of times as many steps (measured)
 FAR = 3.0  # base distances from the first key at which an actor shoots off (9x its speed at 12.5, measured)
 
 
 def warnings(scene: Scene) -> list[str]:
     """What a scene without problems may still have got wrong, one line each, beginning with the field."""
-    lines = [*_idle_fields(scene), *_late(scene)]
+    lines = [*_idle_fields(scene), *_late(scene), *_thin(scene)]
     for name, joint in scene.joints.items():
         lines += _limits(joint, f"joints.{name}")
     for name, actor in scene.actors.items():
@@ -34,6 +35,17 @@ def _idle_fields(scene: Scene) -> Iterator[str]:
         for field, default in (("mass", None), ("density", None), ("velocity", (0, 0, 0)), ("spin", (0, 0, 0))):
             if getattr(body, field) != default:
                 yield f"bodies.{name}.{field}: has no effect, for the body is {state}"
+
+
+def _thin(scene: Scene) -> Iterator[str]:
+    """Plates that what lies on them could be pressed through: their two sides then fight, in ever shorter steps."""
+    for name, body in scene.bodies.items():
+        thick = 2 * body.shape.half_size
+        if body.collides and not body.moves_freely and thick < THIN:
+            yield (
+                f"bodies.{name}.shape: is {1000 * thick:.3g} mm thin, which makes contact slow and rough; make it "
+                f"{1000 * THIN:g} mm or thicker, sunk into the ground, or set collides: false"
+            )
 
 
 def _late(scene: Scene) -> Iterator[str]:
