@@ -7,6 +7,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from impel.cli.options import TakeFiles
+
 # Groups of commands in modules of their own, loaded only when one of theirs is called.
 GROUPS = {
     "toy": "Wind-up toys: find controllers for jumping, walking figures, run and study them.",
@@ -65,16 +67,7 @@ def options(
 @app.command()
 def simulate(
     scene: SceneFile,
-    output: Annotated[
-        list[Path],
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="What to write, by extension: .npz .csv .glb .mp4 .gif .png (a strip of moments). May be repeated.",
-            show_default=False,
-        ),
-    ],
+    output: TakeFiles,
     overlays: Annotated[
         bool, typer.Option("--overlays", help="Draw paths and targets into pictures and videos.")
     ] = False,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from impel.cli.options import TakeFiles
 from impel.files import Problem
 
 if TYPE_CHECKING:
@@ -138,16 +139,7 @@ def walk(
             show_default=False,
         ),
     ],
-    output: Annotated[
-        list[Path],
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="What to write, by extension: .npz .csv .glb .mp4 .gif .png (a strip of moments). May be repeated.",
-            show_default=False,
-        ),
-    ],
+    output: TakeFiles,
     mood: Annotated[str | None, _wish("From exhausted (0) to exuberant (100); 50 if not given.", "KEYS")] = None,
     path: Annotated[
         str, typer.Option(metavar="POINTS", help="Points to walk through, as x,y in metres, with spaces between.")
