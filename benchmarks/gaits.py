@@ -1,4 +1,4 @@
-"""The figures that issue 4 asks for, as measured here. Run: python benchmarks/gaits.py [--quick]
+"""What walkers promise, as measured here: speed, sliders, fitness, arrival. Run: python benchmarks/gaits.py [--quick]
 
 Speeds are ratios of processor time, so that they mean the same on any machine; the one of cores needs two free ones.
 """

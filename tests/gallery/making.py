@@ -14,6 +14,9 @@ def verdicts_of(name: str, directory: Path) -> dict[str, str]:
     assert exhibit.pictures
     for file, caption in exhibit.pictures:
         assert caption
+        if file.endswith(".mp4"):
+            assert (directory / file).stat().st_size > 10_000
+            continue
         with Image.open(directory / file) as picture:
             assert len(set(picture.convert("L").resize((64, 64)).tobytes())) > 8  # not blank
     claims = load_claims()

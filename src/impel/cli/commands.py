@@ -94,6 +94,7 @@ def check(scene: SceneFile) -> None:
     for line in doubts:
         print(f"{scene}: warning: {line}")
     many = [("bodies", len(loaded.bodies)), ("joints", len(loaded.joints)), ("actors", len(loaded.actors))]
+    many.append(("walkers", len(loaded.walkers)))
     counts = [f"{count} {_one(word) if count == 1 else word}" for word, count in many if count]
     world = loaded.world
     verdict = "can be read, but see the warnings above" if doubts else "is fine"

@@ -10,7 +10,6 @@ from impel.files import Problem
 
 if TYPE_CHECKING:
     from impel.gaits.evolve import Evolved
-    from impel.gaits.mood import Moods
 
 gait = typer.Typer(
     no_args_is_help=True,
@@ -167,13 +166,14 @@ def walk(
     """
     from impel.complaints import validated
     from impel.gaits.ground import Ground
+    from impel.gaits.mood import moods_of
     from impel.gaits.record import as_take
     from impel.gaits.walk import walk as take_a_walk
     from impel.render.outputs import check_output, write_take
 
     for file in output:
         check_output(file)
-    moods = _moods(gait, mood)
+    moods = moods_of(gait, with_mood=mood is not None)
     born_lame = moods.lame is not None
     keys = {"mood": mood or "50", "limp": limp or ("0" if lame is None or born_lame else "1")}
     keys |= {name: text for name, text in (("pace", pace), ("height", height)) if text is not None}
@@ -199,23 +199,6 @@ def walk(
         with progress(f"Writing {file.name}") as report:
             write_take(take, file, progress=report)
         print(f"wrote {file}")
-
-
-def _moods(name: str, mood: str | None) -> "Moods":
-    from impel.files import read_document
-    from impel.gaits.gait import load_gait
-    from impel.gaits.mood import Moods, library_names, load_moods
-
-    if name in library_names():
-        return load_moods(name)
-    if not name.endswith((".yaml", ".yml", ".json")):
-        raise Problem(f"{name}: no such walker; give {', '.join(library_names())}, or a gait file (.yaml)")
-    document = read_document(name)
-    if isinstance(document, dict) and "gaits" in document:
-        return load_moods(name)
-    if mood is not None:
-        raise Problem(f"mood: {name} is a single gait; a mood needs a walker: {', '.join(library_names())}")
-    return Moods.of_gait(load_gait(name))
 
 
 def _numbers(name: str, text: str, count: int) -> list[float]:

@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 from pydantic import model_validator
 
-from impel.complaints import validated
 from impel.files import Problem, read_document
 from impel.gaits.energy import measure
-from impel.gaits.gait import Curve, Gait, Genes, genes_of
-from impel.gaits.walker import Floats, Walker, _Strict, load_walker
+from impel.gaits.gait import Curve, Gait, Genes, genes_of, load_gait
+from impel.gaits.walker import Floats, Walker, _Strict, load_walker, validated
 from impel.gaits.wishes import Wishes
 
 LIBRARY = Path(__file__).parent / "library"
@@ -121,3 +120,17 @@ def library_names() -> list[str]:
 
 def load_moods(name: str | Path) -> Moods:
     return Moods.of_library(load_library(name))
+
+
+def moods_of(name: str, *, with_mood: bool) -> Moods:
+    """Whoever can walk: a built-in walker by name, a library file, or a gait file, which has no mood to choose."""
+    if name in library_names():
+        return load_moods(name)
+    if not name.endswith((".yaml", ".yml", ".json")):
+        raise Problem(f"{name}: no such walker; give {', '.join(library_names())}, or a gait file (.yaml)")
+    document = read_document(name)
+    if isinstance(document, dict) and "gaits" in document:
+        return load_moods(name)
+    if with_mood:
+        raise Problem(f"mood: {name} is a single gait; a mood needs a walker: {', '.join(library_names())}")
+    return Moods.of_gait(load_gait(name))

@@ -102,11 +102,6 @@ def as_take(walk: Walk, *, fps: int = 60) -> Take:
     names, shapes, colors, places = _ground(walk)
     at = np.broadcast_to(places[:, :3], (frames, len(names), 3))
     turned = np.broadcast_to(places[:, 3:], (frames, len(names), 4))
-    legs = list(walk.walker.legs)
-    events = [
-        {"time": time, "kind": "footfall", "subject": legs[leg], "details": {"at": _point(walk, time, leg)}}
-        for time, leg in walk.footfalls()
-    ]
     spent = walk.energy[::every]
     channels = {"energy": spent.sum(axis=1)}
     channels |= {f"energy.{term}": spent[:, k] for k, term in enumerate(TERMS)}
@@ -122,10 +117,19 @@ def as_take(walk: Walk, *, fps: int = 60) -> Take:
         orientation=np.concatenate([keys.orientations, turned], axis=1),
         shapes=keys.shapes + shapes,
         colors=keys.colors + colors,
-        events=events,
+        events=footfalls(walk),
         channels=channels,
         paths={"way": np.column_stack([line[:, :2], np.zeros(len(line))])},
     )
+
+
+def footfalls(walk: Walk) -> list[dict[str, Any]]:
+    """Each landing of a foot as an event of a take, in order; the subject is the leg."""
+    legs = list(walk.walker.legs)
+    return [
+        {"time": time, "kind": "footfall", "subject": legs[leg], "details": {"at": _point(walk, time, leg)}}
+        for time, leg in walk.footfalls()
+    ]
 
 
 def _point(walk: Walk, time: float, leg: int) -> list[float]:

@@ -14,9 +14,13 @@ def follow(times, positions, orientations, first, last, t):
         return get3(positions, first), get4(orientations, first), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     if t >= times[last - 1]:
         return get3(positions, last - 1), get4(orientations, last - 1), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    i = first
-    while t >= times[i + 1]:
-        i += 1
+    i, after = first, last - 1
+    while after - i > 1:  # by halves, for a walker has 240 keys a second
+        middle = (i + after) // 2
+        if t >= times[middle]:
+            i = middle
+        else:
+            after = middle
     span = times[i + 1] - times[i]
     velocity = scale(sub(get3(positions, i + 1), get3(positions, i)), 1.0 / span)
     q = get4(orientations, i)

@@ -55,6 +55,9 @@ def _late(scene: Scene) -> Iterator[str]:
         for i, key in enumerate(body.follows or []):
             if key.time > end:
                 yield f"bodies.{name}.follows.{i}.time: {key.time:g} is after the end of the take at {end:g}"
+    for name, walker in scene.walkers.items():
+        if walker.start >= end:
+            yield f"walkers.{name}.start: {walker.start:g} is after the end of the take at {end:g}"
     for name, actor in scene.actors.items():
         for i, goal in enumerate(actor.goals or []):
             if goal.time > end:

@@ -12,6 +12,7 @@ from impel.scene.derived import Drive, base_of, drive, sag, weight
 from impel.scene.joints import Joint
 from impel.scene.scene import Scene
 from impel.scene.values import WORLD
+from impel.scene.walkers import MOST_PARTS, walker_problems
 
 MOST_BODIES = 10_000
 MOST_JOINTS = 20_000
@@ -32,17 +33,18 @@ def problems(scene: Scene) -> list[str]:
         lines += _joint(joint, f"joints.{name}", scene)
     for name, actor in scene.actors.items():
         lines += _actor(actor, name, f"actors.{name}", scene)
+    lines += walker_problems(scene.walkers, [*scene.bodies, WORLD])
     if not lines:  # these would only repeat that a name is unknown
         lines += [*frame_problems(scene), *appointment_problems(scene)]
     return lines
 
 
 def _size(scene: Scene) -> Iterator[str]:
-    world, count = scene.world, len(scene.bodies)
+    world, count = scene.world, len(scene.bodies) + MOST_PARTS * len(scene.walkers)
     if not count:
         yield "bodies: is empty: a scene needs at least one body"
-    if count > MOST_BODIES:
-        yield f"bodies: must have at most {MOST_BODIES} entries, got {count}"
+    if len(scene.bodies) > MOST_BODIES:
+        yield f"bodies: must have at most {MOST_BODIES} entries, got {len(scene.bodies)}"
     if len(scene.joints) > MOST_JOINTS:
         yield f"joints: must have at most {MOST_JOINTS} entries, got {len(scene.joints)}"
     frames, got = world.seconds * world.fps, f"at {world.fps:g} fps, got {world.seconds:g}"

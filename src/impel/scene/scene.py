@@ -11,6 +11,7 @@ from impel.scene.actors import Actor, Appointment
 from impel.scene.bodies import SHAPES, Body
 from impel.scene.joints import Joint
 from impel.scene.values import Model, Name, NotNegative, Point, Positive, Step
+from impel.scene.walkers import Walker
 
 SUBJECT = "scene"  # what error lines begin with as long as there is no file
 
@@ -49,7 +50,7 @@ class Camera(Model):
 
 
 class Scene(Model):
-    """Everything the animator wrote: loaded from a file, or built with `body`, `joint` and `appointment`."""
+    """Everything the animator wrote: loaded from a file, or built with `body`, `joint`, `walker` and `appointment`."""
 
     example: ClassVar[str] = "{world: {...}, bodies: {...}, actors: {...}}"
     impel: Literal[1] = Field(default=1, description="The version of this file format, 1.")
@@ -57,6 +58,9 @@ class Scene(Model):
     bodies: dict[Name, Body] = Field(default_factory=dict, description="The solids of the scene, by name.")
     joints: dict[Name, Joint] = Field(default_factory=dict, description="What ties bodies together, by name.")
     actors: dict[Name, Actor] = Field(default_factory=dict, description="What bodies want, by the body's name.")
+    walkers: dict[Name, Walker] = Field(
+        default_factory=dict, description="Legged creatures that walk through the scene, by name."
+    )
     appointments: dict[Name, Appointment] = Field(
         default_factory=dict, description="Moments of several actors that must happen together, by name."
     )
@@ -88,6 +92,10 @@ class Scene(Model):
     def joint(self, name: str, **fields: Any) -> Joint:
         """Add a joint: `scene.joint("elbow", hinge=[upper, lower], at=[0, 0, 1], axis=[0, 1, 0])`."""
         return self._add("joints", name, fields)
+
+    def walker(self, name: str, walker: str = "creature", **fields: Any) -> Walker:
+        """Add a walker: `scene.walker("spider", "creature", path=[[0, 0, 0], [4, 0, 0]], mood=40)`."""
+        return self._add("walkers", name, {"walker": walker, **fields})
 
     def appointment(self, name: str, cues: list[str], **fields: Any) -> Appointment:
         """Add an appointment: `scene.appointment("handshake", cues=["left.move.2", "right.move.2"])`."""

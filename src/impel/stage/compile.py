@@ -23,6 +23,7 @@ from impel.scene.joints import Joint
 from impel.scene.scene import Scene
 from impel.scene.values import WORLD
 from impel.stage.state import Hand, Pace, Stage
+from impel.stage.walkers import Troupe, troupe_of
 
 Floats = NDArray[np.float64]
 
@@ -38,7 +39,9 @@ class Compiled(NamedTuple):
     stage: Stage
     pace: Pace
     frames: int
-    bodies: list[str]  # in the order of the arrays; the world itself, if joints need it, comes last
+    cast: dict[str, Body]  # the scene's own bodies, then those of its walkers
+    troupe: Troupe
+    bodies: list[str]  # the cast in the order of the arrays; the world itself, if joints need it, comes last
     joints: list[str]
     actuators: list[str]  # "ball.move", "ball.turn"
     solids: list[Solid]
@@ -46,12 +49,14 @@ class Compiled(NamedTuple):
 
 def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False) -> Compiled:
     """Lay out a scene that was checked before; raises `Problem` if its joints cannot be brought together."""
-    names = list(scene.bodies)
-    solids = [solid(body.shape.to_document()) for body in scene.bodies.values()]
+    troupe = troupe_of(scene, source)
+    cast = scene.bodies | {name: part.body for name, part in troupe.parts.items()}
+    names = list(cast)
+    solids = [solid(body.shape.to_document()) for body in cast.values()]
     index = {name: i for i, name in enumerate(names)} | {WORLD: len(names)}
     needs_world = any(WORLD in joint.bodies for joint in scene.joints.values())
 
-    bodies = _bodies(scene, solids, needs_world)
+    bodies = _bodies(cast, solids, needs_world)
     specs = [_joint(scene, name, joint, index) for name, joint in scene.joints.items()]
     joints = make_joints(specs, bodies) if specs else None
     if joints is not None:
@@ -67,11 +72,11 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
     actuator_specs = [_actuator(body, wish, solids[body]) for _, body, wish in wishes]
     stage = Stage(
         bodies=bodies,
-        followers=_followers(scene, solids, index),
+        followers=_followers(cast, troupe, solids, index),
         joints=joints,
         displaced=1 if scene.world.joints == "displacement" else None,
         printed=1 if scene.world.joints == "paper" else None,
-        contacts=_contacts(scene, bodies, specs),
+        contacts=_contacts(cast, bodies, specs),
         actuators=_actuators(actuator_specs, bodies, specs, scene.world.gravity) if actuator_specs else None,
         hand=Hand(np.zeros_like(bodies.push), np.zeros_like(bodies.twist)) if by_hand else None,
         gravity=scene.world.gravity,
@@ -81,6 +86,8 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         stage=stage,
         pace=_pace(scene, stage, largest_stable_step(actuator_specs)),
         frames=round(scene.world.seconds * scene.world.fps) + 1,
+        cast=cast,
+        troupe=troupe,
         bodies=[*names, WORLD] if needs_world else names,
         joints=list(scene.joints),
         actuators=[label for label, _, _ in wishes],
@@ -88,9 +95,9 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
     )
 
 
-def _bodies(scene: Scene, solids: list[Solid], needs_world: bool) -> Bodies:
+def _bodies(cast: dict[str, Body], solids: list[Solid], needs_world: bool) -> Bodies:
     rows = []
-    for body, whole in zip(scene.bodies.values(), solids, strict=True):
+    for body, whole in zip(cast.values(), solids, strict=True):
         position, orientation = centre_of(whole, body.at, body.orientation)
         spin = np.radians(body.spin)
         velocity = np.array(body.velocity) + np.cross(spin, position - body.at)
@@ -111,26 +118,25 @@ def _mass(body: Body, whole: Solid) -> float:
 
 
 def centre_of(whole: Solid, at: Any, orientation: Any) -> tuple[Floats, Floats]:
-    """Where the centre of mass and the principal axes are when a shape's origin is placed."""
+    """Where the centre of mass and the principal axes are when a shape's origin is placed, once or many times."""
     position = np.asarray(at, float) + matrix_from_quaternion(orientation) @ whole.offset
     return position, multiply_quaternions(orientation, whole.rotation)
 
 
-def _followers(scene: Scene, solids: list[Solid], index: dict[str, int]) -> Followers | None:
-    told = [(index[name], followed(body)) for name, body in scene.bodies.items() if body.follows is not None]
+def _followers(cast: dict[str, Body], troupe: Troupe, solids: list[Solid], index: dict[str, int]) -> Followers | None:
+    told: list[tuple[int, Any, Any, Any]] = [
+        (index[name], *followed(body)) for name, body in cast.items() if body.follows is not None
+    ]
+    told += [(index[name], *part[1:]) for name, part in troupe.parts.items()]
     if not told:
         return None
-    places = [
-        centre_of(solids[i], at, orientation)
-        for i, keys in told
-        for at, orientation in zip(keys.positions, keys.orientations, strict=True)
-    ]
+    places = [centre_of(solids[i], positions, orientations) for i, _, positions, orientations in told]
     return Followers(
-        body=np.array([i for i, _ in told], np.int64),
-        first=np.cumsum([0, *(len(keys.times) for _, keys in told)], dtype=np.int64),
-        time=np.array([time for _, keys in told for time in keys.times], float),
-        position=np.array([position for position, _ in places]),
-        orientation=np.array([orientation for _, orientation in places]),
+        body=np.array([i for i, *_ in told], np.int64),
+        first=np.cumsum([0, *(len(times) for _, times, *_ in told)], dtype=np.int64),
+        time=np.concatenate([np.asarray(times, float) for _, times, *_ in told]),
+        position=np.concatenate([position for position, _ in places]),
+        orientation=np.concatenate([orientation for _, orientation in places]),
     )
 
 
@@ -201,10 +207,10 @@ def _actuator(body: int, wish: Any, whole: Solid) -> ActuatorSpec:
     )
 
 
-def _contacts(scene: Scene, bodies: Bodies, joints: list[JointSpec]) -> Any:
-    shapes = [body.shape.to_document() for body in scene.bodies.values()]
-    collides = [body.collides for body in scene.bodies.values()]
-    coatings = [_coating(body, float(mass)) for body, mass in zip(scene.bodies.values(), bodies.mass)]
+def _contacts(cast: dict[str, Body], bodies: Bodies, joints: list[JointSpec]) -> Any:
+    shapes = [body.shape.to_document() for body in cast.values()]
+    collides = [body.collides for body in cast.values()]
+    coatings = [_coating(body, float(mass)) for body, mass in zip(cast.values(), bodies.mass)]
     if len(bodies.mass) > len(shapes):  # the world itself
         shapes.append({"sphere": 1.0})
         collides.append(False)

@@ -24,7 +24,7 @@ OF_AN_ACTUATOR = ("distance", "force", "lap")
 class Recorder:
     def __init__(self, scene: Scene, performance: Performance) -> None:
         compiled = performance.compiled
-        frames, bodies, actuators = compiled.frames, len(scene.bodies), len(compiled.actuators)
+        frames, bodies, actuators = compiled.frames, len(compiled.cast), len(compiled.actuators)
         self.scene = scene
         self.performance = performance
         self.position = np.zeros((frames, bodies, 3))
@@ -37,7 +37,7 @@ class Recorder:
 
     def write_frame(self) -> None:
         frame, stage = self.performance.frame, self.performance.stage
-        n = len(self.scene.bodies)
+        n = len(self.performance.compiled.cast)
         self.position[frame] = stage.bodies.position[:n]
         self.orientation[frame] = stage.bodies.orientation[:n]
         self.speed[frame] = np.linalg.norm(stage.bodies.velocity[:n], axis=1)
@@ -49,8 +49,8 @@ class Recorder:
         compiled, actuators = self.performance.compiled, self.performance.stage.actuators
         self._from_centres_to_origins()
         channels = {"energy": self.energy}
-        channels |= {f"{name}.speed": self.speed[:, i] for i, name in enumerate(self.scene.bodies)}
-        tracks, paths = {}, {}
+        channels |= {f"{name}.speed": self.speed[:, i] for i, name in enumerate(compiled.cast)}
+        tracks, paths = {}, dict(compiled.troupe.ways)
         for a, label in enumerate(compiled.actuators):
             turns = label.endswith(".turn")
             channels[f"{label}.distance"] = np.degrees(self.felt[:, a, 0]) if turns else self.felt[:, a, 0]
@@ -61,12 +61,12 @@ class Recorder:
         camera = self.scene.camera
         return Take(
             time=np.arange(compiled.frames, dtype=np.float64) * compiled.pace.frame_seconds,
-            names=list(self.scene.bodies),
+            names=list(compiled.cast),
             position=self.position,
             orientation=self.orientation,
-            shapes=[body.shape.to_document() for body in self.scene.bodies.values()],
-            colors=[body.color or PALETTE[i % len(PALETTE)] for i, body in enumerate(self.scene.bodies.values())],
-            events=self.performance.told,
+            shapes=[body.shape.to_document() for body in compiled.cast.values()],
+            colors=[body.color or PALETTE[i % len(PALETTE)] for i, body in enumerate(compiled.cast.values())],
+            events=sorted([*self.performance.told, *compiled.troupe.events], key=lambda event: event["time"]),
             channels=channels,
             tracks=tracks,
             paths=paths,

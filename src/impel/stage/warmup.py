@@ -36,6 +36,9 @@ def _scenes() -> list[Scene]:
     def follower(s: Scene) -> None:
         s.body("lift", box=[0.2, 0.2, 0.2], at=[9, 0, 1], follows=[{"time": 0}, {"time": 1, "at": [9, 0, 2]}])
 
+    def walker(s: Scene) -> None:
+        s.walker("spider", path=[[0, 5, 0], [4, 5, 0]])
+
     return [
         scene(ground),
         scene(ground, boxes),
@@ -45,6 +48,7 @@ def _scenes() -> list[Scene]:
         scene(ground, bars, joint, actor),
         scene(ground, boxes, joint, actor),
         scene(ground, boxes, bars, joint, actor, follower),
+        scene(ground, boxes, walker),
         scene(joint, actor),
         scene(actor),
     ]

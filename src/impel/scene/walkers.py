@@ -1,0 +1,132 @@
+"""Walkers: legged creatures that walk through the scene in a mood, pushing what is in their way."""
+
+import math
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from impel.complaints import name_like, say
+from impel.scene.values import LARGEST, Color, Model, NotNegative, Point
+
+MOST_WALKERS = 100
+MOST_PARTS = 19  # bodies of a walker with six legs
+MOST_PATH_POINTS = 1000
+MOST_KEYS = 1000  # of a mood, pace, height or limp
+LEVEL = 1e-9  # m, by which the points of a path may differ in height
+
+Series = float | list[tuple[float, float]]  # a value, or pairs of time and value
+
+
+def _series(low: float, high: float, range_: str) -> Any:
+    """One value for the whole walk, or [seconds, value] pairs to go through."""
+
+    def check(value: Any) -> Any:
+        if _fits(value):
+            return float(value)
+        pairs = value if isinstance(value, list | tuple) else []
+        if not pairs or len(pairs) > MOST_KEYS or not all(map(_pair, pairs)):
+            raise ValueError(f"must be a number {range_}, or pairs [[seconds, value], ...] of such numbers")
+        if pairs[0][0] < 0 or any(b[0] <= a[0] for a, b in pairwise(pairs)):
+            raise ValueError("its times must rise, from 0 on")
+        return [(float(time), float(number)) for time, number in pairs]
+
+    def _fits(value: Any) -> bool:
+        return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
+
+    def _pair(pair: Any) -> bool:
+        if not isinstance(pair, list | tuple) or len(pair) != 2 or not _fits(pair[1]):
+            return False
+        return isinstance(pair[0], int | float) and not isinstance(pair[0], bool) and abs(pair[0]) <= LARGEST
+
+    number = {"type": "number", "minimum": low, "maximum": high}
+    pair = {"type": "array", "prefixItems": [{"type": "number", "minimum": 0}, number], "minItems": 2, "maxItems": 2}
+    schema = {"anyOf": [number, {"type": "array", "items": pair, "minItems": 1, "maxItems": MOST_KEYS}]}
+    return BeforeValidator(check), WithJsonSchema(schema)
+
+
+Mood = Annotated[Series, *_series(0, 100, "from 0 to 100")]
+Share = Annotated[Series, *_series(0, 1, "from 0 to 1")]
+Length = Annotated[Series, *_series(1e-3, 1e3, "of metres from 0.001 to 1000")]
+
+
+class Walker(Model):
+    """A creature that walks along a path exactly as its mood tells it, and gives way to nothing."""
+
+    example: ClassVar[str] = "{walker: creature, mood: 40, path: [[0, 0, 0], [4, 0, 0]]}"
+    walker: str = Field(
+        default="creature",
+        min_length=1,
+        max_length=1000,
+        description="Who walks: creature, biped or hexapod, or a gait file (.yaml) made by impel gait evolve.",
+    )
+    path: list[Point] = Field(
+        min_length=2,
+        max_length=MOST_PATH_POINTS,
+        description="The places on the ground it walks through, from standing at the first to standing at the last.",
+    )
+    mood: Mood | None = Field(
+        default=None,
+        description="How it feels, from exhausted (0) to exuberant (100), or [[seconds, mood], ...] to change it "
+        "on the way; left out, 50.",
+    )
+    start: NotNegative = Field(default=0.0, description="When it begins to walk, in seconds; until then it stands.")
+    pace: Length | None = Field(
+        default=None, description="How long its steps are, in metres, or over time; left out, as its mood likes."
+    )
+    height: Length | None = Field(
+        default=None,
+        description="How high it carries its body on average, in metres, or over time; left out, as its mood likes.",
+    )
+    lame: str | None = Field(default=None, description="The leg that it spares, by name, such as rear_right.")
+    limp: Share | None = Field(
+        default=None, description="How much it spares the lame leg, from 0 to 1, or over time; left out, 1."
+    )
+    color: Color | None = Field(default=None, description='The color of its body in pictures, like "#e4572e".')
+
+    def wishes(self) -> dict[str, Any]:
+        """What is wished of the walk itself, in seconds since it began, without what was left out."""
+        given = {name: getattr(self, name) for name in ("mood", "pace", "height", "lame", "limp")}
+        if self.lame is not None and self.limp is None:
+            given["limp"] = 1.0
+        for name, wish in given.items():
+            if isinstance(wish, list):
+                given[name] = [(time - self.start, value) for time, value in wish]
+        return {name: wish for name, wish in given.items() if wish is not None}
+
+
+def walker_problems(walkers: dict[str, Walker], others: Iterable[str]) -> Iterator[str]:
+    """What cannot be right about walkers whose fields each look right; `others` are names they must not take."""
+    if len(walkers) > MOST_WALKERS:
+        yield f"walkers: must have at most {MOST_WALKERS} entries, got {len(walkers)}"
+    taken = set(others)
+    for name, walker in walkers.items():
+        where = f"walkers.{name}"
+        if name in taken:
+            yield f"{where}: is the name of a body, or of the world itself; call the walker something else"
+        yield from _path(walker.path, f"{where}.path")
+        if walker.limp is not None and walker.lame is None:
+            yield f"{where}.limp: needs a lame leg; write lame: and its name"
+        yield from _legs(walker, where)
+
+
+def _path(path: list[Point], where: str) -> Iterator[str]:
+    for i, (a, b) in enumerate(pairwise(path), 1):
+        if abs(b[2] - path[0][2]) > LEVEL:
+            yield f"{where}.{i}: must be as high as the first point, {path[0][2]:g}: the way is level, got {b[2]:g}"
+        elif math.dist(a, b) < 0.01:
+            yield f"{where}.{i}: must be at least 0.01 m from the point before it, got {say(list(b))}"
+
+
+def _legs(walker: Walker, where: str) -> Iterator[str]:
+    """Who walks, and on which legs; looked up late, for scenes without walkers need nothing of gaits."""
+    from impel.gaits.walker import load_walker, walker_names
+
+    if walker.walker not in walker_names():
+        if not walker.walker.endswith((".yaml", ".yml", ".json")):
+            yield f"{where}.walker: {name_like(walker.walker, walker_names(), 'walker')}"
+        return
+    legs = load_walker(walker.walker).legs
+    if walker.lame is not None and walker.lame not in legs:
+        yield f"{where}.lame: {name_like(walker.lame, legs, 'leg')}"
