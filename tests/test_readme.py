@@ -26,12 +26,27 @@ def test_the_scene_of_the_tutorial_is_the_example() -> None:
 
 def test_the_commands_of_the_tutorial_work(tmp_path: Path) -> None:
     (tmp_path / "hop.yaml").write_text(blocks("yaml")[0].replace("seconds: 5", "seconds: 0.2"))
-    (commands,) = blocks("sh")
+    commands = blocks("sh")[0]
     for line in commands.strip().splitlines():
         words = shlex.split(line, comments=True)
         assert words[0] == "impel"
         subprocess.run([sys.executable, "-m", *words], cwd=tmp_path, check=True)
     assert {p.name for p in tmp_path.iterdir()} == {"hop.yaml", "hop.mp4", "hop.glb", "hop.png"}
+
+
+@pytest.mark.slow
+def test_the_commands_for_toys_and_walkers_work(tmp_path: Path) -> None:
+    for line in blocks("sh")[1].strip().replace(".mp4", ".glb").splitlines():
+        subprocess.run([sys.executable, "-m", *shlex.split(line)], cwd=tmp_path, check=True)
+    assert {p.name for p in tmp_path.iterdir()} >= {"hopper.yaml", "hopper.glb", "walk.glb"}
+
+
+def test_the_walker_of_the_readme_may_join_a_scene() -> None:
+    from impel.scene import parse_scene
+
+    line = re.search(r"`(walkers: .*?)`", README)
+    assert line
+    assert parse_scene(parse_document(f"impel: 1\n{line[1]}", "scene.yaml")).walkers["spider"].walker == "creature"
 
 
 @pytest.mark.parametrize("code", blocks("python"))
@@ -55,6 +70,12 @@ def test_every_example_scene_is_fine(example: Path) -> None:
     done = subprocess.run([sys.executable, "-m", "impel", "check", example], capture_output=True, text=True)
     assert done.returncode == 0
     assert "is fine" in done.stdout
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)
+def test_every_example_program_runs(example: Path, tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, example], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "m off its path" in done.stdout
 
 
 def test_pictures_of_the_readme_exist() -> None:

@@ -5,16 +5,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from impel.files import Problem
     from impel.scene import Scene, load_scene
-    from impel.stage import simulate
+    from impel.stage import Moment, simulate
     from impel.takes import Take
     from impel.takes import load_npz as load_take
 
 __version__ = "0.1.0"
 
-__all__ = ["Problem", "Scene", "Take", "load_scene", "load_take", "simulate"]
+__all__ = ["Moment", "Problem", "Scene", "Take", "load_scene", "load_take", "simulate"]
 
 # Where each name lives: looked up when it is first used, so that `import impel` stays light.
 _HOMES = {
+    "Moment": ("impel.stage", "Moment"),
     "Problem": ("impel.files", "Problem"),
     "Scene": ("impel.scene", "Scene"),
     "Take": ("impel.takes", "Take"),
