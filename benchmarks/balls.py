@@ -22,9 +22,11 @@ from impel.physics.contact import contact_forces, find_pairs, grow, make_contact
 
 RADIUS, MASS, STEP = 0.1, 1.0, 1 / 480
 INSIDE = 1.0  # m: side of the box that holds the heap
-WALLS = [([INSIDE + 0.4, INSIDE + 0.4, 0.2], [0, 0, -0.1])] + [
-    ([0.2, INSIDE + 0.4, 2.0], [side * (INSIDE / 2 + 0.1), 0, 1.0]) for side in (-1, 1)
-] + [([INSIDE + 0.4, 0.2, 2.0], [0, side * (INSIDE / 2 + 0.1), 1.0]) for side in (-1, 1)]
+WALLS = (
+    [([INSIDE + 0.4, INSIDE + 0.4, 0.2], [0, 0, -0.1])]
+    + [([0.2, INSIDE + 0.4, 2.0], [side * (INSIDE / 2 + 0.1), 0, 1.0]) for side in (-1, 1)]
+    + [([INSIDE + 0.4, 0.2, 2.0], [0, side * (INSIDE / 2 + 0.1), 1.0]) for side in (-1, 1)]
+)
 
 
 @kernel
@@ -79,9 +81,7 @@ def mujoco_world(positions):
         f'<geom type="box" size="{s[0] / 2} {s[1] / 2} {s[2] / 2}" pos="{p[0]} {p[1]} {p[2]}" friction="0.6"/>'
         for s, p in WALLS
     )
-    text = (
-        f'<mujoco><option timestep="{STEP}"/><size memory="64M"/><worldbody>{walls}{balls}</worldbody></mujoco>'
-    )
+    text = f'<mujoco><option timestep="{STEP}"/><size memory="64M"/><worldbody>{walls}{balls}</worldbody></mujoco>'
     model = mujoco.MjModel.from_xml_string(text)
     return model, mujoco.MjData(model)
 

@@ -24,7 +24,7 @@ ANGLES = np.radians([35.0 if i % 2 else -35.0 for i in range(LINKS)])
 
 def joints_and_middles():
     steps = LENGTH * np.column_stack([np.cos(ANGLES), np.sin(ANGLES), np.zeros(LINKS)])
-    ends = np.vstack([np.zeros(3), np.cumsum(steps, axis=0)]) + [0, 0, RADIUS]
+    ends = np.vstack([np.zeros(3), np.cumsum(steps, axis=0)]) + np.array([0, 0, RADIUS])
     return ends, (ends[:-1] + ends[1:]) / 2
 
 

@@ -10,8 +10,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-DEMO = "from impel.cli.simulating import DEMO; from impel.scene import load_scene; from impel.stage import Performance; "
-FIRST_FRAME = DEMO + "Performance(load_scene(DEMO)).next_frame()"
+FIRST_FRAME = """
+from impel.cli.simulating import DEMO
+from impel.scene import load_scene
+from impel.stage import Performance
+Performance(load_scene(DEMO)).next_frame()
+"""
 
 
 def cpu_seconds(*command: str, cache: Path | None = None) -> tuple[float, str]:

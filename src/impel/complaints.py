@@ -4,11 +4,17 @@ import difflib
 import types
 import typing
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
+
+from impel.files import Problem
+
+M = TypeVar("M")
 
 
 def say(value: Any) -> str:
     """A value as it can stand in an error line: short, and on one line."""
+    if value is None:
+        return "nothing"
     if isinstance(value, dict):
         return "a mapping" if value else "an empty mapping"
     text = repr(value) if isinstance(value, str | int | float | bool | list | tuple) else type(value).__name__
@@ -38,6 +44,20 @@ def empty_fields(document: Any, *where: str | int) -> list[str]:
         document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
     )
     return [line for key, value in items for line in empty_fields(value, *where, key)]
+
+
+def validated(model: type[M], document: Any, subject: str) -> M:
+    """A pydantic model made of plain data; raises `Problem` with one line per mistake, beginning with `subject`."""
+    from pydantic import ValidationError
+
+    if not isinstance(document, dict):
+        first = next(iter(model.model_fields))  # type: ignore[attr-defined]
+        raise Problem(f"{subject}: must have fields such as `{first}: ...`, got {say(document)}")
+    try:
+        return model.model_validate(document)  # type: ignore[attr-defined,no-any-return]
+    except ValidationError as error:
+        lines = (line.removeprefix(": ") for line in plain_lines(error, model))
+        raise Problem(*(f"{subject}: {line}" for line in lines)) from None
 
 
 def plain_lines(error: Any, model: Any) -> list[str]:
@@ -87,6 +107,8 @@ _COMPLAINTS = {
     "less_than_equal": "must be at most {le:g}",
     "finite_number": "must be a finite number",
     "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "string_pattern_mismatch": "is not written as it should be",
     "int_type": "must be a whole number",
     "bool_type": "must be true or false",
     "string_type": "must be text",

@@ -1,4 +1,4 @@
-"""The one place that knows numba: how impel's hot functions are compiled, cached and announced, and how data reaches them.
+"""The one place that knows numba: how hot functions are compiled, cached and announced, and how data reaches them.
 
 A module with kernels says `from impel.kernel import kernel` and decorates its functions. Numba's own cache
 does not notice edits in imported modules and would silently run old code, so the cache lives in a
@@ -53,7 +53,7 @@ def _cache_directory() -> Path:
 
 
 CACHE_DIRECTORY = _cache_directory()
-numba.config.CACHE_DIR = str(CACHE_DIRECTORY)
+numba.config.CACHE_DIR = str(CACHE_DIRECTORY)  # type: ignore[attr-defined]
 
 # Fused multiply-add is welcome. The flags `nnan` and `ninf` are not: they delete the checks for NaN.
 _FASTMATH = {"contract"}
@@ -74,7 +74,7 @@ def kernel(
     """
 
     def decorate(f: F) -> Any:
-        return numba.njit(
+        return numba.njit(  # type: ignore[call-overload]
             cache=not inline,
             error_model="numpy",
             fastmath=_FASTMATH,
@@ -97,8 +97,11 @@ class _Notice(event.Listener):
     def on_start(self, _event: event.Event) -> None:
         if not self.told:
             self.told = True
-            print("impel: compiling for this machine (only the first time; later runs start at once) ...",
-                  file=sys.stderr, flush=True)
+            print(
+                "impel: compiling for this machine (only the first time; later runs start at once) ...",
+                file=sys.stderr,
+                flush=True,
+            )
 
     def on_end(self, _event: event.Event) -> None:
         pass
@@ -139,14 +142,17 @@ def struct(cls: type[S]) -> type[S]:
 
     cls.__init__ = __init__  # type: ignore[assignment,misc]
     cls.__setattr__ = _refuse  # type: ignore[assignment,method-assign]
-    cls.__iter__ = lambda self: iter([getattr(self, name) for name in names])  # type: ignore[attr-defined]
     return cls
+
+
+def fields_of(group: Any) -> dict[str, Any]:
+    """The fields of a struct, by name."""
+    return {name: getattr(group, name) for name in type(group).__annotations__}
 
 
 def replace(group: S, **changes: Any) -> S:
     """A copy of a struct with some fields changed."""
-    fields = {name: getattr(group, name) for name in type(group).__annotations__}
-    return type(group)(**{**fields, **changes})
+    return type(group)(**{**fields_of(group), **changes})
 
 
 def _refuse(self: Any, name: str, value: Any) -> None:
@@ -201,7 +207,9 @@ register_model(StructType)(models.OpaqueModel)
 class _StructAttribute(AttributeTemplate):  # type: ignore[misc]
     key = StructType
 
-    def generic_resolve(self, struct_type: StructType, name: str) -> types.Type | None:
+    def generic_resolve(  # type: ignore[override]
+        self, struct_type: StructType, name: str
+    ) -> types.Type | None:
         return struct_type.fields.get(name)
 
 

@@ -48,7 +48,7 @@ def test_evolve_writes_a_gait_that_walk_turns_into_a_take(impel, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["evolve", "--energy", -3], "wishes: energy: input should be greater than 0, got -3.0"),
+        (["evolve", "--energy", -3], "wishes: energy: must be greater than 0, got -3.0"),
         (["evolve", "--energy", 9, "-o", "x.txt"], "x.txt: a gait file ends in .yaml or .json"),
         (["evolve", "--energy", 9, "--stairs", "1,2"], "stairs: expected 4 numbers with commas between, got '1,2'"),
         (["evolve", "--energy", 9, "--walker", "dog"], "dog: no such walker; built in are biped, creature, hexapod"),

@@ -150,7 +150,7 @@ def test_fitness_is_equation_twelve_and_a_broken_wish_outweighs_everything():
 @pytest.mark.parametrize(
     ("wish", "says"),
     [
-        ({"energy": -3}, "wishes: energy: input should be greater than 0, got -3"),
+        ({"energy": -3}, "wishes: energy: must be greater than 0, got -3"),
         ({"energy": 50, "min_height": 1.5, "max_height": 1.2}, "wishes: min_height: 1.5 is more than max_height, 1.2"),
         ({"energy": 50, "min_pace": 3}, "min_pace: 3 m is beyond reach: creature steps at most 2.6 m"),
         ({"energy": 50, "max_pace": 0.1}, "max_pace: 0.1 m is too short: creature steps at least 0.3 m"),

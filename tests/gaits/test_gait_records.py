@@ -9,7 +9,7 @@ from impel.gaits.mood import load_moods
 from impel.gaits.record import as_take, tracks
 from impel.gaits.walk import walk
 from impel.gaits.walker import rig_of
-from impel.motion.rotations import matrix_from_quaternion
+from impel.motion.orientations import matrix_from_quaternion
 from impel.takes.take import EVENT_KINDS
 
 

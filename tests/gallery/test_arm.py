@@ -1,8 +1,10 @@
+import pytest
 from making import verdicts_of
 
 from impel.gallery.entries import arm
 
 
+@pytest.mark.slow
 def test_entry_shows_what_the_filter_does(tmp_path):
     assert verdicts_of("arm", tmp_path) == {"003.7": "does not hold", "003.16": "holds"}
 

@@ -12,7 +12,7 @@ from impel.geometry.blobs import blob_mesh
 from impel.geometry.fields import field
 from impel.geometry.samples import make_samples
 from impel.geometry.shapes import CORE, INNER, RADIUS, SKIN, make_extents, make_shapes, solid
-from impel.motion.rotations import matrix_from_quaternion
+from impel.motion.orientations import matrix_from_quaternion
 
 DUMBBELL = {
     "blob": {

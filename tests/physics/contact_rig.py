@@ -31,8 +31,12 @@ def make_world(*items, **options):
         return np.array([item.get(name, default) for item in items], float).reshape(n, len(default))
 
     bodies = make_bodies(
-        column("at", [0, 0, 0]), column("orientation", [1, 0, 0, 0]), column("velocity", [0, 0, 0]),
-        column("spin", [0, 0, 0]), mass, inertia,
+        column("at", [0, 0, 0]),
+        column("orientation", [1, 0, 0, 0]),
+        column("velocity", [0, 0, 0]),
+        column("spin", [0, 0, 0]),
+        mass,
+        inertia,
     )
     contacts = make_contacts(bodies, shapes, [item.get("coating") for item in items], **options)
     while find_pairs(bodies, contacts, 0.0) == 1:

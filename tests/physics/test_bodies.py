@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 from impel.kernel import kernel
-from impel.motion.rotations import matrix_from_quaternion
+from impel.motion.orientations import matrix_from_quaternion
 from impel.physics.bodies import drift, kick, kinetic_energy, make_bodies
 
 

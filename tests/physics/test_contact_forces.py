@@ -8,7 +8,7 @@ from contact_rig import FLOOR, axis_angle, make_world
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from impel.motion.rotations import matrix_from_quaternion
+from impel.motion.orientations import matrix_from_quaternion
 from impel.physics.coating import LIMIT
 from impel.physics.contact import Coating, contact_forces
 
@@ -189,10 +189,15 @@ speeds = st.tuples(*[st.floats(-3, 3)] * 3)
 @given(
     st.sampled_from([BALL, BOX, CAPSULE, CYLINDER, BLOB]),
     st.sampled_from([BALL, BOX, CAPSULE, CYLINDER, BLOB]),
-    places, turns, turns, speeds, speeds,
+    places,
+    turns,
+    turns,
+    speeds,
+    speeds,
 )
 def test_forces_are_equal_and_opposite(a, b, at, turn_a, turn_b, velocity, spin):
     """Force and torque about a common point vanish in sum, for every pair of shapes, damping and friction included."""
+
     def unit(q):
         return np.array(q) / np.linalg.norm(q)
 

@@ -23,8 +23,12 @@ def scatter(rng, count, side):
     turns /= np.linalg.norm(turns, axis=1)[:, None]
     return [
         {
-            "shape": kinds[k], "at": rng.uniform(-side, side, 3), "orientation": turn, "mass": 1.0 if k else 2.0,
-            "velocity": rng.normal(0, 2, 3), "spin": rng.normal(0, 5, 3),
+            "shape": kinds[k],
+            "at": rng.uniform(-side, side, 3),
+            "orientation": turn,
+            "mass": 1.0 if k else 2.0,
+            "velocity": rng.normal(0, 2, 3),
+            "spin": rng.normal(0, 5, 3),
         }
         for k, turn in zip(rng.integers(0, 4, count), turns)
     ]

@@ -22,7 +22,7 @@ from jointed import (
 )
 from scipy.integrate import solve_ivp
 
-from impel.motion.rotations import matrix_from_quaternion
+from impel.motion.orientations import matrix_from_quaternion
 from impel.physics.joints import JointSpec
 
 

@@ -6,7 +6,7 @@ from jointed import GRAVITY, NOTHING_TOLD, advance, bodies_at, follow, jointed
 from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicSpline
 
-from impel.motion.rotations import matrix_from_quaternion
+from impel.motion.orientations import matrix_from_quaternion
 from impel.physics.joints import JointSpec
 
 WEIGHTLESS = (0.0, 0.0, 0.0)

@@ -9,7 +9,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from impel.files import Problem
 from impel.kernel import kernel
-from impel.motion.rotations import matrix_from_quaternion
+from impel.motion.orientations import matrix_from_quaternion
 from impel.physics.assembly import assemble
 from impel.physics.joints import LINEAR, JointSpec, carried_order, make_joints
 from impel.physics.skyline import factor, solve

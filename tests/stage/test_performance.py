@@ -23,7 +23,8 @@ def busy_scene(**world: object) -> Scene:
     scene.joint("shoulder", ball=["world", upper], at=[0, 1, 1.4])
     scene.joint("elbow", hinge=[upper, lower], at=[0, 1, 1.0], axis=[0, 1, 0], limits=[-20, 5])
     upper.turn([{"euler": [0, 0, 0]}, {"euler": [0, 60, 0]}], base_angle=20, speed=120, loop=True)
-    scene.body("lift", box=[0.2, 0.2, 0.05], at=[2, -1, 0.5], follows=[{"time": 0.2}, {"time": 0.7, "at": [2, -1, 0.7]}])
+    rise = [{"time": 0.2}, {"time": 0.7, "at": [2, -1, 0.7]}]
+    scene.body("lift", box=[0.2, 0.2, 0.05], at=[2, -1, 0.5], follows=rise)
     scene.body("rider", sphere=0.1, mass=0.2, at=[2, -1, 0.625])
     return scene
 
@@ -178,3 +179,30 @@ def test_pendulum_by_each_way_of_holding_joints(method: str, worst: float | None
         assert drift > 0.1
     else:
         assert drift < worst
+
+
+def chain(links: int) -> Scene:
+    """A chain on the floor, folded in a zigzag, whose head alone has a wish."""
+    scene = Scene(seconds=2.0)
+    scene.body("ground", plane={}, fixed=True, coating={"friction": 0.1})
+    x = y = 0.0
+    for i in range(links):
+        slant = np.radians(0 if i == 0 else 60 if i % 2 else -60)
+        along = 0.36 * np.array([np.cos(slant), np.sin(slant)])
+        middle = [x - along[0] / 2, y - along[1] / 2, 0.0796]
+        scene.body(
+            f"link {i}", capsule={"radius": 0.08, "length": 0.36}, mass=0.5, at=middle, euler=[0, 90, np.degrees(slant)]
+        )
+        if i > 0:
+            scene.joint(f"joint {i}", hinge=[f"link {i - 1}", f"link {i}"], at=[x, y, 0.08], axis=[0, 0, 1])
+        x, y = x - along[0], y - along[1]
+    scene["link 0"].move([[-0.18, 0, 0.0796], [3, 0, 0.0796]], base_distance=0.25, speed=1.0)
+    return scene
+
+
+def test_head_of_a_chain_neither_jumps_nor_is_driven_by_the_links_it_drags() -> None:
+    take = simulate(chain(6))
+    head = take.index("link 0")
+    assert np.abs(take.position[:, head, 2] - 0.0796).max() < 0.002
+    assert take.channels["link 0.speed"].max() < 1.5
+    assert take.position[-1, head, 0] > 1.0

@@ -76,6 +76,7 @@ def test_correction_removes_the_sag(swing, strength, knows):
         assert below.max() > 0.10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relaxation", [0.04, 0.06, 0.08, 0.1])
 @pytest.mark.parametrize("gravity", [EARTH, SPACE])
 def test_blocked_actor_does_not_shoot_off_when_released(relaxation, gravity):

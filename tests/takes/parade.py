@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from impel.motion.rotations import quaternion_from_euler
+from impel.motion.orientations import quaternion_from_euler
 from impel.takes import PALETTE, Take
 
 SHAPES = [

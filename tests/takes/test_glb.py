@@ -12,7 +12,7 @@ import pytest
 from parade import parade
 
 from impel.files import Problem
-from impel.motion.rotations import matrix_from_quaternion
+from impel.motion.orientations import matrix_from_quaternion
 from impel.takes import Take, write_glb
 
 ROOT = Path(__file__).parents[2]

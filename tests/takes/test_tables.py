@@ -5,7 +5,7 @@ import csv
 import numpy as np
 from parade import parade
 
-from impel.motion.rotations import matrix_from_quaternion, quaternion_from_euler
+from impel.motion.orientations import matrix_from_quaternion, quaternion_from_euler
 from impel.takes import write_channels_csv, write_csv
 
 

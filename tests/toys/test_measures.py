@@ -14,7 +14,7 @@ from impel.analysis.toys import (
     write_tracking,
 )
 from impel.files import Problem
-from impel.motion.rotations import matrix_from_quaternion
+from impel.motion.orientations import matrix_from_quaternion
 from impel.takes import EVENT_KINDS
 from impel.toys.figure import load_figure
 from impel.toys.measures import compare_interpolations, footfalls, joint_table, phase, series, sweep_gain, tracking

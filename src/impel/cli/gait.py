@@ -85,9 +85,10 @@ def evolve(
         impel gait evolve --energy 100 --seconds 10 --obstacle 2,0.3,0.4 -o careful.yaml
     """
     from impel.cli.simulating import progress
+    from impel.complaints import validated
     from impel.gaits.evolve import evolve as search
     from impel.gaits.gait import save_gait
-    from impel.gaits.walker import load_walker, validated
+    from impel.gaits.walker import load_walker
     from impel.gaits.wishes import HOPELESS, Wishes
 
     if output.suffix.lower() not in (".yaml", ".yml", ".json"):
@@ -172,10 +173,10 @@ def walk(
 
         impel gait walk biped --mood 30 --stairs 3,0.2,0.6,4 -o stairs.glb -o stairs.png
     """
+    from impel.complaints import validated
     from impel.gaits.ground import Ground
     from impel.gaits.record import as_take
     from impel.gaits.walk import walk as take_a_walk
-    from impel.gaits.walker import validated
     from impel.render.outputs import check_output, write_take
 
     for file in output:

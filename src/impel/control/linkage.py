@@ -132,7 +132,8 @@ def _fill(
     rows: dict[str, Any] = {name: np.full(m, -1, np.int64) for name in ("parent", "move", "turn")}
     rows |= {name: np.zeros(m, np.int64) for name in ("held", "joint", "root", "drifts")}
     vectors: dict[str, Any] = {
-        name: np.zeros((m, 3)) for name in ("axis", "pivot", "anchor", "acceleration", "turning", "driven", "force", "torque")
+        name: np.zeros((m, 3))
+        for name in ("axis", "pivot", "anchor", "acceleration", "turning", "driven", "force", "torque")
     }
     for k, body in enumerate(members):
         parent, tie = above[body]

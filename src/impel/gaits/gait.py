@@ -11,8 +11,9 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
+from impel.complaints import validated
 from impel.files import Problem, read_document, write_document
-from impel.gaits.walker import Floats, Positive, Walker, _Strict, load_walker, validated
+from impel.gaits.walker import Floats, Positive, Walker, _Strict, load_walker
 
 TICK = 1 / 240  # s; energies are summed and walks are computed at this rate (notes to paper 001)
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 from pydantic import model_validator
 
+from impel.complaints import validated
 from impel.files import Problem, read_document
 from impel.gaits.energy import measure
 from impel.gaits.gait import Curve, Gait, Genes, genes_of
-from impel.gaits.walker import Floats, Walker, _Strict, load_walker, validated
+from impel.gaits.walker import Floats, Walker, _Strict, load_walker
 from impel.gaits.wishes import Wishes
 
 LIBRARY = Path(__file__).parent / "library"

@@ -7,17 +7,17 @@ import itertools
 import math
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from impel.complaints import validated
 from impel.files import Problem, read_document
 from impel.kernel import struct
 
 Floats = NDArray[np.float64]
-M = TypeVar("M", bound=BaseModel)
 
 BUILT_IN = Path(__file__).parent / "walkers"
 
@@ -198,25 +198,6 @@ def rig_of(walker: Walker) -> Rig:
         walker.body.mass,
         walker.stance,
     )
-
-
-def validated(model: type[M], data: Any, subject: str) -> M:
-    """Build a model from plain data; raise `Problem` with one line per mistake, each naming its field."""
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        raise Problem(*(f"{subject}: {_line(mistake)}" for mistake in error.errors())) from None
-
-
-def _line(mistake: Any) -> str:
-    where = ".".join(str(part) for part in mistake["loc"])
-    what = mistake["msg"].removeprefix("Value error, ")
-    what = what[0].lower() + what[1:]
-    if mistake["type"] in ("value_error", "missing") or isinstance(mistake["input"], dict | list | tuple):
-        got = ""
-    else:
-        got = f", got {mistake['input']!r}"
-    return f"{where}: {what}{got}" if where else what + got
 
 
 def load_walker(name: str) -> Walker:

@@ -58,6 +58,4 @@ def worst(verdicts: Sequence[Verdict]) -> Verdict:
     order = [HOLDS, HOLDS_CORRECTED, DOES_NOT_HOLD]
     least = max(verdicts, key=lambda v: order.index(v.verdict))
     corrections = dict.fromkeys(v.correction for v in verdicts if v.correction)
-    return Verdict(
-        least.claim, least.verdict, "; ".join(v.measured for v in verdicts), "; ".join(corrections)
-    )
+    return Verdict(least.claim, least.verdict, "; ".join(v.measured for v in verdicts), "; ".join(corrections))

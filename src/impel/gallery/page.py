@@ -21,7 +21,7 @@ figure { margin: 16px 0 24px; } img, video { display: block; max-width: 100%; bo
 figcaption { color: var(--soft); font-size: 14px; margin-top: 8px; }
 table { border-collapse: collapse; width: 100%; font-size: 14px; } td, th { text-align: left; vertical-align: top;
   padding: 8px 12px 8px 0; border-bottom: 1px solid var(--line); } th { color: var(--soft); font-weight: 500; }
-td:first-child { white-space: nowrap; }
+td:first-child { white-space: nowrap; } .where { color: var(--soft); }
 .verdict { display: inline-block; padding: 1px 9px; border-radius: 99px; font-size: 13px; white-space: nowrap; }
 .holds { background: #dcf3e4; color: #14532d; } .holds-corrected { background: #fdf0cf; color: #713f12; }
 .does-not-hold { background: #fbdcd9; color: #7f1d1d; } a { color: inherit; }
@@ -54,7 +54,8 @@ def _section(entry: Any, exhibit: Exhibit) -> str:
     name = entry.__name__.rpartition(".")[2]
     figures = "".join(_figure(f"{name}/{file}", caption) for file, caption in exhibit.pictures)
     table = _table([_row(verdict) for verdict in exhibit.verdicts])
-    return f'<section id="{name}"><h2>{html.escape(entry.TITLE)}</h2><p>{html.escape(entry.TEXT)}</p>{figures}{table}</section>\n'
+    heading = f"<h2>{html.escape(entry.TITLE)}</h2><p>{html.escape(entry.TEXT)}</p>"
+    return f'<section id="{name}">{heading}{figures}{table}</section>\n'
 
 
 def _figure(source: str, caption: str) -> str:
@@ -77,6 +78,6 @@ def _row(verdict: Verdict) -> str:
     if verdict.correction:
         measured += f"<br><b>Corrected:</b> {html.escape(verdict.correction)}"
     return (
-        f"<tr><td>{claim.id}</td><td>{html.escape(claim.claim)} <span style='color:var(--soft)'>({claim.where})</span></td>"
+        f"<tr><td>{claim.id}</td><td>{html.escape(claim.claim)} <span class='where'>({claim.where})</span></td>"
         f'<td><span class="verdict {kind}">{verdict.verdict}</span></td><td>{measured}</td></tr>'
     )

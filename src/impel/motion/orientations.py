@@ -1,4 +1,4 @@
-"""Orientations outside kernels: Euler angles, matrices and quaternions (w, x, y, z) as numpy arrays of any leading shape."""
+"""Orientations outside kernels: Euler angles, matrices and quaternions (w, x, y, z), as arrays of any leading shape."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

@@ -3,11 +3,6 @@
 import math
 
 from impel.kernel import kernel
-from impel.motion.orientations import (  # noqa: F401
-    euler_from_quaternion,
-    matrix_from_quaternion,
-    quaternion_from_euler,
-)
 
 
 @kernel(inline=True)

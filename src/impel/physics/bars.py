@@ -134,9 +134,15 @@ def press_side(shapes, b, centre, axis, half, r, flat_ends, motion, material, pa
         more, more_chord = _segment_area(r, depth - limit / across)
         p = axpy(0.6 * depth - r, out, axpy(at, axis, centre))  # the centre of a parabolic segment
         add_sample(
-            patch, p, g, length * (stiffness * area + hard * more),
-            length * (stiffness * chord + hard * more_chord) / across, length * area,
-            chord * chord / 20.0, motion, damping,
+            patch,
+            p,
+            g,
+            length * (stiffness * area + hard * more),
+            length * (stiffness * chord + hard * more_chord) / across,
+            length * area,
+            chord * chord / 20.0,
+            motion,
+            damping,
         )
 
 

@@ -5,6 +5,7 @@ in the world's frame: it is constant in free flight, so that free flight conserv
 """
 
 import math
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -24,6 +24,7 @@ MARGIN_TIME = 0.08  # ... plus the way it goes in this time, s. Measured: benchm
 # Entries of `near.info`.
 COUNT, WANTED, BUILT, BUILDS = range(4)
 
+
 @struct
 class Near:
     """The broad phase of N bodies with room for P pairs."""
@@ -52,8 +53,16 @@ def find_pairs(bodies, contacts, dt):
     ):
         return 0
     _bound(
-        bodies.position, bodies.orientation, bodies.velocity, bodies.spin, bodies.inverse_mass,
-        kind, extent, near.built, near.margin, near.box,
+        bodies.position,
+        bodies.orientation,
+        bodies.velocity,
+        bodies.spin,
+        bodies.inverse_mass,
+        kind,
+        extent,
+        near.built,
+        near.margin,
+        near.box,
     )
     axis = _widest_axis(bodies.position)
     _sort(near.order, near.box, axis)

@@ -179,8 +179,20 @@ def contact_forces(bodies, contacts, dt):
         )
         motion = (sub(approach, cross(spin_a, apart)), sub(spin_a, spin_b))
         gap, step = _press_into(
-            shapes, contacts.samples, contacts.bars, a, b, extent[a, RADIUS], _half_extents(extent, b),
-            qa, qb, apart, motion, stuff, contacts.coating[b, coating_of.FINEST], patch[0],
+            shapes,
+            contacts.samples,
+            contacts.bars,
+            a,
+            b,
+            extent[a, RADIUS],
+            _half_extents(extent, b),
+            qa,
+            qb,
+            apart,
+            motion,
+            stuff,
+            contacts.coating[b, coating_of.FINEST],
+            patch[0],
         )
         if step * dt > room and gap < step * dt:
             verdict = max(verdict, TOO_FAR)
@@ -191,8 +203,20 @@ def contact_forces(bodies, contacts, dt):
             back = scale(apart, -1.0)
             motion = (sub(scale(approach, -1.0), cross(spin_b, back)), sub(spin_b, spin_a))
             _press_into(
-                shapes, contacts.samples, contacts.bars, b, a, extent[b, RADIUS], _half_extents(extent, a),
-                qb, qa, back, motion, stuff, contacts.coating[a, coating_of.FINEST], patch[1],
+                shapes,
+                contacts.samples,
+                contacts.bars,
+                b,
+                a,
+                extent[b, RADIUS],
+                _half_extents(extent, a),
+                qb,
+                qa,
+                back,
+                motion,
+                stuff,
+                contacts.coating[a, coating_of.FINEST],
+                patch[1],
             )
             elastic += patch[1, ELASTIC]
         if not elastic > 0.0:
@@ -232,8 +256,17 @@ def contact_forces(bodies, contacts, dt):
 
         slip = sub(add(approach, cross(spin_a, arm)), cross(spin_b, centre))
         grip, torque = rub(
-            friction, p, slip, scale(add(spin_a, spin_b), 0.5), dot(sub(spin_a, spin_b), normal), normal,
-            material[p, coating_of.FRICTION] * load, stiffness, spread, mass, dt,
+            friction,
+            p,
+            slip,
+            scale(add(spin_a, spin_b), 0.5),
+            dot(sub(spin_a, spin_b), normal),
+            normal,
+            material[p, coating_of.FRICTION] * load,
+            stiffness,
+            spread,
+            mass,
+            dt,
         )
         force = add(force, grip)
         moment = axpy(torque, normal, add(moment, cross(centre, grip)))

@@ -23,7 +23,7 @@ class Followers:
 
 @kernel
 def place_followers(bodies, followers, time, dt):
-    """Take every key-framed body to its place at time + dt, with the velocities that bring it there; dt = 0 only places."""
+    """Take every key-framed body to its place at time + dt, with the velocities that bring it there."""
     for k in range(len(followers.body)):
         i = followers.body[k]
         first, last = followers.first[k], followers.first[k + 1]

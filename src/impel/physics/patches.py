@@ -29,6 +29,7 @@ BOUNCE = 0.1  # m/s: slower bounces, of half a millimetre, die out
 CALMING = 0.3  # of critical: extra damping of what is slower than a bounce, so that things come to rest
 GRAZING = 0.3  # cosine below which a fixed point, nearly edge-on to the field, loses its weight
 
+
 @kernel(inline=True)
 def add_sample(patch, p, u, force, stiffness, volume, spread, motion, damping):
     """Add a sample at p that is pushed along u; `spread` is the mean square of its own extent."""
@@ -111,8 +112,15 @@ def press_ball(r, centre, u, phi, share, motion, material, patch):
     # A paraboloid: mean square radius of its pressure a third of the rim's, centre of volume at 2/3 of its depth.
     p = axpy(min(depth, r) * 2.0 / 3.0 - r, u, centre)
     add_sample(
-        patch, p, u, force, share * (stiffness * slope + hard * more_slope), share * volume,
-        slope / (3.0 * math.pi), motion, damping,
+        patch,
+        p,
+        u,
+        force,
+        share * (stiffness * slope + hard * more_slope),
+        share * volume,
+        slope / (3.0 * math.pi),
+        motion,
+        damping,
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.motion.rotations import matrix_from_quaternion
+from impel.motion.orientations import matrix_from_quaternion
 from impel.takes.take import Floats, Take
 
 FOV = 19.0  # degrees, top to bottom; a long lens, calm perspective

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.geometry.meshes import MARK, PLANE_SIDE, marks_of, mesh_of
-from impel.motion.rotations import matrix_from_quaternion
+from impel.motion.orientations import matrix_from_quaternion
 from impel.render import light, shading
 from impel.render.camera import Shot, camera_matrix, corners_of, moving_bodies, shot_of
 from impel.render.raster import rasterise

@@ -2,7 +2,7 @@
 
 import os
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -62,13 +62,17 @@ def strip(
     take: Take,
     *,
     count: int = MOMENTS,
+    times: Sequence[float] | None = None,
     columns: int | None = None,
     size: tuple[int, int] = PANEL,
     overlays: Overlays = False,
     progress: Progress | None = None,
 ) -> Picture:
-    """Moments of a take side by side, with their times; `size` is that of one of them."""
-    frames = moments(take, count)
+    """Moments of a take side by side, with their times; `size` is that of one of them.
+
+    `times` chooses the moments, in seconds; left out, `count` of them tell the motion.
+    """
+    frames = moments(take, count) if times is None else [int(np.argmin(np.abs(take.time - t))) for t in times]
     columns = columns or (len(frames) if len(frames) <= 3 else -(-len(frames) // 2))
     width, height = size
     rows = -(-len(frames) // columns)

@@ -47,8 +47,15 @@ def make_events(stage: Stage) -> Events:
     if stage.actuators is not None:
         most += 2 * len(stage.actuators.body) + int(stage.actuators.paths.first_segment[-1])
     size = 4 * most + 1000
-    rows = [np.zeros(size), *(np.zeros(size, np.int64) for _ in range(3)), np.zeros(size)]
-    return Events(*rows, count=np.zeros(1, np.int64), most_per_step=most)  # type: ignore[arg-type]
+    return Events(
+        time=np.zeros(size),
+        kind=np.zeros(size, np.int64),
+        subject=np.zeros(size, np.int64),
+        other=np.zeros(size, np.int64),
+        value=np.zeros(size),
+        count=np.zeros(1, np.int64),
+        most_per_step=most,
+    )
 
 
 @kernel

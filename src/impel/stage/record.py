@@ -60,14 +60,12 @@ class Recorder:
                 paths[label] = polyline(actuators.paths, a)
         camera = self.scene.camera
         return Take(
-            time=np.arange(compiled.frames) * compiled.pace.frame_seconds,
+            time=np.arange(compiled.frames, dtype=np.float64) * compiled.pace.frame_seconds,
             names=list(self.scene.bodies),
             position=self.position,
             orientation=self.orientation,
             shapes=[body.shape.to_document() for body in self.scene.bodies.values()],
-            colors=[
-                body.color or PALETTE[i % len(PALETTE)] for i, body in enumerate(self.scene.bodies.values())
-            ],
+            colors=[body.color or PALETTE[i % len(PALETTE)] for i, body in enumerate(self.scene.bodies.values())],
             events=self.performance.told,
             channels=channels,
             tracks=tracks,

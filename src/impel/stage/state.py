@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.control.actuators import Actuators
-from impel.kernel import replace, struct
+from impel.kernel import fields_of, replace, struct
 from impel.physics.bodies import Bodies
 from impel.physics.contact import Contacts
 from impel.physics.follow import Followers
@@ -77,7 +77,7 @@ class Memory(NamedTuple):
 
 def remember(stage: Stage) -> Memory:
     """Move all that a step may change into one buffer, so that a snapshot or a rollback is one copy."""
-    size = sum(getattr(group, name).size for group in stage for name in getattr(group, "STATE", ()))
+    size = sum(getattr(group, name).size for group in fields_of(stage).values() for name in _state(group))
     values, saved = np.zeros(size), np.zeros(size)
     now = _with_views(stage, values)
     return Memory(now, _with_views(now, saved), values, saved)
@@ -85,14 +85,20 @@ def remember(stage: Stage) -> Memory:
 
 def _with_views(stage: Stage, buffer: Floats) -> Stage:
     start = 0
-    groups: list[Any] = []
-    for group in stage:
+    changed = {}
+    for title, group in fields_of(stage).items():
         views = {}
-        for name in getattr(group, "STATE", ()):
+        for name in _state(group):
             array = getattr(group, name)
             view = buffer[start : start + array.size].reshape(array.shape)
             view[...] = array
             views[name] = view
             start += array.size
-        groups.append(replace(group, **views) if views else group)
-    return Stage(*groups)
+        if views:
+            changed[title] = replace(group, **views)
+    return replace(stage, **changed)
+
+
+def _state(group: Any) -> tuple[str, ...]:
+    """Names of the arrays in a group that a step may change."""
+    return getattr(group, "STATE", ())

@@ -21,9 +21,7 @@ GROW_AFTER = 8  # good steps before the step may double
 
 
 @kernel
-def step(
-    time, dt, dt_last, bodies, followers, joints, displaced, printed, contacts, actuators, hand, gravity, drag
-):
+def step(time, dt, dt_last, bodies, followers, joints, displaced, printed, contacts, actuators, hand, gravity, drag):
     """One attempt to go from `time` to `time + dt`, box by box as in the figure. Returns the verdict."""
     # 1. Control module: new targets, actuator forces, corrections by the observed motion (boxes 1.1 to 1.3)
     if hand is not None:
@@ -53,7 +51,7 @@ def step(
     if contacts is not None:
         verdict = max(verdict, contact_forces(bodies, contacts, dt))
     kick(bodies, gravity, drag, 0.5 * dt)
-    if joints is not None:
+    if joints is not None:  # noqa: SIM102 - only plain tests for None are left out at compile time
         if printed is None:
             hold_velocities(bodies, joints)
     return verdict if all_finite(bodies) else BROKEN

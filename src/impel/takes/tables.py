@@ -16,7 +16,7 @@ def write_csv(take: Take, path: str | Path) -> None:
 
     Angles run on past 180 degrees instead of jumping, so that a plotted column is a smooth line.
     """
-    from impel.motion.rotations import euler_from_quaternion
+    from impel.motion.orientations import euler_from_quaternion
 
     euler = np.unwrap(euler_from_quaternion(take.orientation), axis=0, period=360.0)
     numbers = np.concatenate([take.position, euler], axis=-1).tolist()

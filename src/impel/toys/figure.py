@@ -7,13 +7,12 @@ counter-clockwise. The first link is the root; joints are written from the root 
 import math
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from impel.complaints import validated
 from impel.files import Problem, read_document
-
-M = TypeVar("M", bound=BaseModel)
 
 FIGURES = Path(__file__).parent / "figures"
 MAX_LINKS = 32  # the simulator unrolls every link, so compile time bounds what is sensible
@@ -161,42 +160,6 @@ def figure_from(document: Any, *, subject: str) -> Figure:
     if lines:
         raise Problem(*lines)
     return figure
-
-
-def validated(model: type[M], document: Any, subject: str) -> M:
-    """Build a model from plain data, or raise `Problem` with one line per mistake."""
-    if not isinstance(document, dict):
-        first = next(iter(model.model_fields))
-        raise Problem(f"{subject}: expected fields such as `{first}: ...`, got {_kind(document)}")
-    try:
-        return model.model_validate(document)
-    except ValidationError as error:
-        raise Problem(*(f"{subject}: {_field(item)}: {_words(item)}" for item in error.errors())) from None
-
-
-def _kind(value: Any) -> str:
-    return {type(None): "nothing", list: "a list", str: "text"}.get(type(value), "a " + type(value).__name__)
-
-
-def _field(item: Any) -> str:
-    return ".".join(str(part) for part in item["loc"] if part != "[key]")
-
-
-def _words(item: Any) -> str:
-    given = item.get("input")
-    got = f", got {given!r}" if isinstance(given, (int, float, str)) and len(repr(given)) < 60 else ""
-    match item["type"]:
-        case "missing":
-            return "is missing"
-        case "extra_forbidden":
-            return "is not a known field"
-        case "value_error":
-            return str(item["ctx"]["error"])
-        case "string_pattern_mismatch":
-            return f"is not written as it should be{got}"
-        case _:
-            message = item["msg"].replace("Input should be", "must be").replace("Value error, ", "")
-            return message[0].lower() + message[1:] + got
 
 
 def _mistakes(figure: Figure) -> list[str]:

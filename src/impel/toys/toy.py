@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from impel.complaints import validated
 from impel.files import Problem, read_document, write_document
-from impel.toys.figure import Figure, Interpolation, Name, Number, Part, Positive, load_figure, validated
+from impel.toys.figure import Figure, Interpolation, Name, Number, Part, Positive, load_figure
 from impel.toys.trials import Results, run_trials, start_state
 
 Floats = NDArray[np.float64]

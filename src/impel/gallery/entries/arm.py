@@ -19,9 +19,10 @@ ORDER = 330
 TITLE = "The arm: what the filter is for"
 TEXT = (
     "Only the hand of a three-link arm is told where to go: down a vertical line. The paper adds the opposite of what "
-    "disturbed the hand in the last step, sees the arm tremble, and filters it. With joints that hold exactly, and "
-    "short steps, nothing trembles, and the filter only makes the hand learn later. What it is good for is shown "
-    "below: without it, a body would resist a blow at once, and no hit would show."
+    "disturbed the hand in the last step, sees the arm tremble, and filters it. Its figure is lost, and so are its "
+    "masses and steps. On this arm the unfiltered hand keeps nearer to its line than the filtered one, and wavers "
+    "only when a step is as long as a frame of film. What the filter is good for is shown below: without it, a body "
+    "would resist a blow at once, and no hit would show."
 )
 
 FILTERED, UNFILTERED = 5.0, 1e6  # 1/s: γ; so large that each step's correction is the last step's disturbance
@@ -70,8 +71,7 @@ def filter_effect(takes: dict[tuple[str, float], Take]) -> Verdict:
     return judge(
         "003.7",
         all(swings[control, FILTERED] < 0.5 * swings[control, UNFILTERED] for control in CONTROLS),
-        "; ".join(told) + " (half would count as removed). With joints that hold exactly, the correction only "
-        "trembles as steps get as long as Δt; the filter lets the hand swing while it learns",
+        "; ".join(told) + " (half would count as removed)",
     )
 
 

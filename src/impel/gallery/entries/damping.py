@@ -210,7 +210,7 @@ def draw_curves(path: Path, scene: Scene, take: Take) -> None:
             time, left = undamped(dt, 4.0)
             side.plot(time, left, color=ink, lw=1.5)
             last = np.flatnonzero(time < 3.0)[np.argmax(left[time < 3.0])]
-            shift = (0, 9 if dt == COARSE else -36)
+            shift = (0, 9 if dt == COARSE else -54)
             name_line(side, (time[last], left[last]), f"{1000 * dt:g} ms", ink, shift=shift, align="center")
         side.set(xlabel="time (s)", xlim=(0, 4))
         side.set_title("No damping (β = 0), by time step")

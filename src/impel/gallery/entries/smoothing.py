@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from impel.analysis.lines import distances
 from impel.analysis.plots import SOFT, name_line, plot
 from impel.gallery.ledger import Exhibit, Verdict, judge
 from impel.gallery.loading import gallery_scene, move_of
@@ -41,14 +42,6 @@ def way(take: Take, name: str) -> Floats:
 def rounding(take: Take, name: str) -> float:
     """How far, on average over the path, the body's way stays from the path, in metres."""
     return float(distances(take.paths[f"{name}.move"][:, [0, 2]], way(take, name)).mean())
-
-
-def distances(points: Floats, line: Floats) -> Floats:
-    """How far each of the points (P, 2) is from a polyline (L, 2)."""
-    begin, along = line[:-1], np.diff(line, axis=0)
-    length = np.maximum((along**2).sum(axis=1), 1e-18)
-    u = np.clip(((points[:, None] - begin) * along).sum(axis=-1) / length, 0, 1)
-    return np.linalg.norm(points[:, None] - begin - u[..., None] * along, axis=-1).min(axis=1)
 
 
 def beyond(take: Take, name: str) -> float:
