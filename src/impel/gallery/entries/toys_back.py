@@ -17,9 +17,9 @@ ORDER = 240
 TITLE = "A back that bends"
 TEXT = (
     "Two passive springs in the back, and the bounder becomes a cheetah. Stiffen the back of a running one and it "
-    "stumbles over its own feet: the pose graph was made for the other body. But give the stiff body a pose graph of its "
-    "own, found with the same effort, and it outruns the flexible one. So the pictures show how well a controller "
-    "fits its body, not that bodies should bend; what the flexible one saves is effort per metre."
+    "stumbles over its own feet: the pose graph was made for the other body. But give the stiff body a pose graph of "
+    "its own, found by the same search, and it outruns the flexible one. So the pictures show how well a controller "
+    "fits its body, not that bodies should bend."
 )
 
 SEEDS = 6

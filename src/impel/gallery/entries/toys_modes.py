@@ -17,8 +17,8 @@ ORDER = 220
 TITLE = "Many ways to get along, all found by chance"
 TEXT = (
     "Draw pose graphs at random, keep those that come forward and stay up, and choose from what is left: hops, "
-    "shuffles and bounds that nobody designed. Two gaits count as different if a viewer would tell them apart by rhythm, "
-    "pace, height, bounce, lean, or by which points carry the weight. The one you like is then refined."
+    "shuffles and bounds that nobody designed. Two gaits count as different if a viewer would tell them apart by "
+    "rhythm, pace, height, bounce, lean, or by which points carry the weight. The one you like is then refined."
 )
 
 SHOWN = 4
@@ -48,8 +48,8 @@ def look(name: str, *, budget: int = 3000) -> Found:
 
 def verdict(found: list[Found]) -> Verdict:
     told = "; ".join(
-        f"{each.objective.figure.figure}: {len(each.gaits)} modes among {len(each.gaits[0].outcome.values)} random pose "
-        f"graphs, {each.apart:.2f} apart (at least {DIFFERENT}), {each.fell} falls in ten seconds from three starts, "
+        f"{each.objective.figure.figure}: {len(each.gaits)} modes among {len(each.gaits[0].outcome.values)} random "
+        f"pose graphs, {each.apart:.2f} apart (at least {DIFFERENT}), {each.fell} falls in ten seconds from three starts, "
         f"the slowest {each.slowest:.2f} m/s"
         for each in found
     )
