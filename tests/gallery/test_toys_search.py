@@ -29,7 +29,7 @@ def test_every_way_improves_and_too_much_heat_spoils_it():
 def race_of(**means):
     ways = toys_search.DELTAS | toys_search.SEVERAL | toys_search.ANNEALING
     noise = np.array([-0.1, 0.1, 0.0, 0.05])
-    best = {way: 3.0 + noise for way in ways} | {way.replace("_", " "): mean + noise for way, mean in means.items()}
+    best = dict.fromkeys(ways, 3.0 + noise) | {way.replace("_", " "): mean + noise for way, mean in means.items()}
     return toys_search.Race(np.ones(4), best, {})
 
 

@@ -49,8 +49,8 @@ def look(name: str, *, budget: int = 3000) -> Found:
 def verdict(found: list[Found]) -> Verdict:
     told = "; ".join(
         f"{each.objective.figure.figure}: {len(each.gaits)} modes among {len(each.gaits[0].outcome.values)} random "
-        f"pose graphs, {each.apart:.2f} apart (at least {DIFFERENT}), {each.fell} falls in ten seconds from three starts, "
-        f"the slowest {each.slowest:.2f} m/s"
+        f"pose graphs, {each.apart:.2f} apart (at least {DIFFERENT}), {each.fell} falls in ten seconds from three "
+        f"starts, the slowest {each.slowest:.2f} m/s"
         for each in found
     )
     several = all(len(each.gaits) >= 3 and each.apart >= DIFFERENT and each.fell == 0 for each in found)

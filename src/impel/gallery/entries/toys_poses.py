@@ -109,7 +109,7 @@ def links_of(figure: Figure, pose: dict[str, float]) -> list[tuple[Floats, float
 
 
 def draw_graph(path: Path, toy: Toy, figure: Figure) -> None:
-    corners = [(0.0, 0.42), (0.62, 0.42), (0.62, 0.0), (0.0, 0.0)]  # m, clockwise
+    corners = [(0.0, 0.47), (0.62, 0.47), (0.62, 0.0), (0.0, 0.0)]  # m, clockwise
     with plot(path, size=(7, 5)) as axes:
         for k, (pose, corner) in enumerate(zip(toy.poses, corners, strict=True)):
             for ends, thickness, ink in links_of(figure, pose):
@@ -117,15 +117,15 @@ def draw_graph(path: Path, toy: Toy, figure: Figure) -> None:
                 axes.plot(at[:, 0], at[:, 1], color=ink, lw=1050 * thickness, solid_capstyle="round")
             wished = ", ".join(f"{name} {angle:.0f}°" for name, angle in pose.items())
             axes.text(corner[0], corner[1] - 0.055, f"{k + 1}: {wished}", ha="center", color=SOFT)
-        arrows = [((0.17, 0.47), (0.43, 0.47)), ((0.62, 0.33), (0.62, 0.22)), ((0.43, 0.05), (0.17, 0.05)),
-                  ((0.0, 0.22), (0.0, 0.33))]  # fmt: skip
+        arrows = [((0.17, 0.52), (0.43, 0.52)), ((0.62, 0.39), (0.62, 0.28)), ((0.43, 0.05), (0.17, 0.05)),
+                  ((0.0, 0.28), (0.0, 0.39))]  # fmt: skip
         for (begin, end), seconds in zip(arrows, toy.times, strict=True):
             axes.annotate("", end, begin, arrowprops={"arrowstyle": "-|>", "color": INK, "lw": 1.2})
             middle = (np.array(begin) + end) / 2
             aside = (0.0, 0.018) if begin[1] == end[1] else (0.02, -0.005)
             axes.text(*(middle + aside), f"{seconds:g} s", ha="center" if begin[1] == end[1] else "left")
         axes.set_aspect("equal")
-        axes.set(xlim=(-0.22, 0.84), ylim=(-0.09, 0.72))
+        axes.set(xlim=(-0.22, 0.84), ylim=(-0.08, 0.62))
         axes.axis("off")
 
 

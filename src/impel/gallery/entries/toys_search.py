@@ -120,7 +120,8 @@ def verdicts(bounders: Race, cheetahs: Race) -> list[Verdict]:
             "002.5",
             more > more_chance,
             f"superior: the best schedule ({coolest}) {more:+.2f} ± {more_chance:.2f} m against never accepting a "
-            f"loss (more than one standard error asked); its best run {record[coolest]:.2f} m, without {record[PLAIN]:.2f} m",
+            f"loss (more than one standard error asked); its best run {record[coolest]:.2f} m, without "
+            f"{record[PLAIN]:.2f} m",
         ),
     ]
 

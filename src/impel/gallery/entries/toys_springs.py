@@ -147,7 +147,7 @@ def draw(path: Path, sweep: Sweep, label: str) -> None:
     with plot(path, columns=2, size=(10, 4.0)) as (ways, costs):
         ways.plot(sweep.values, sweep.distance, color=color(1), lw=0.6, alpha=0.35)
         ways.plot(sweep.values, np.median(sweep.distance, axis=1), color=color(1), lw=2.2)
-        ways.set_title("Distance in four seconds (m): eight toys and their median")
+        ways.set_title(f"Distance in four seconds (m): {sweep.distance.shape[1]} toys and their median")
         lines = {
             "effort, against nominal": sweep.change(sweep.effort),
             "share of work done by the back": np.median(sweep.share, axis=1),
@@ -155,7 +155,7 @@ def draw(path: Path, sweep: Sweep, label: str) -> None:
         }
         for i, (name, line) in enumerate(lines.items()):
             costs.plot(sweep.values, line, color=color((0, 3, 4)[i]), label=name)
-        costs.legend(loc="upper left")
+        costs.legend(loc="upper left", frameon=True, framealpha=1, edgecolor="white")
         costs.set_title("What it costs")
         for axes in (ways, costs):
             axes.set_xscale("log")
