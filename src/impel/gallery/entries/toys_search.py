@@ -168,7 +168,7 @@ def draw(path: Path, found: Race) -> None:
                 row += 1
             row += 0.6
         axes.axvline(found.start.mean(), color=SOFT, lw=1, ls=(0, (3, 3)))
-        axes.text(found.start.mean() + 0.04, row - 1.0, "before", color=SOFT)
+        axes.text(found.start.mean() + 0.04, -0.55, "before", color=SOFT)
         axes.set_yticks([place for place, _ in names], [name for _, name in names], color=INK)
         axes.invert_yaxis()
         axes.grid(axis="y", visible=False)
