@@ -1,0 +1,123 @@
+"""Figure 13 of paper 002: what a toy makes of a steady drive, and the whole bifurcation diagram."""
+
+from pathlib import Path
+
+import numpy as np
+
+from impel.analysis.plots import INK, SOFT, color, name_line, plot
+from impel.gallery.ledger import Exhibit, Verdict, judge
+from impel.gallery.loading import gallery_toy
+from impel.toys.measures import Phase, phase, series
+from impel.toys.periods import CHAOS, Bifurcation, bifurcate, period_name
+
+ORDER = 260
+TITLE = "The same spring, wound the same way: steady, limping, wild, limping, steady"
+TEXT = (
+    "A pose graph drives Luxo with a clockwork's regularity, but the hop it makes of it need not repeat every cycle. "
+    "As one of the four times shrinks, it limps (every second hop is the same), doubles its period again, becomes "
+    "chaotic, hops in threes for a while, is lost once more, and comes back to limping and at last to a steady trot."
+)
+
+SPAN = (0.14, 0.036)  # s, of the third time
+WIDE = 0.002  # s: what is narrower is no window
+# One value in each window, from long to short (s).
+SHOWN = (0.130, 0.108, 0.074, 0.059, 0.048, 0.040)
+LETTERS = "abcdef"
+
+INKS = {1: "#2a9d8f", 2: "#e76f51", 3: "#8338ec", 4: "#f4a261", 6: "#c77dff", 8: "#e9c46a", CHAOS: INK}
+OTHER = "#9aa1ab"
+
+
+def diagram(count: int = 400, cycles: int = 260) -> Bifurcation:
+    toy, figure = gallery_toy("luxo-hop")
+    return bifurcate(toy, figure, "times.2", np.linspace(*SPAN, count), cycles=cycles)
+
+
+def sections(found: Bifurcation) -> list[tuple[int, float, float]]:
+    """Windows of one period that are wide enough, and chaos where it lies between two of them: (period, from, to)."""
+    kept: list[tuple[int, float, float]] = []
+    wide = [w for w in found.windows() if w[0] in (1, 2, 3) and w[1] - w[2] >= WIDE]
+    for period, high, low in wide:
+        if kept and kept[-1][0] == period and not _wild(found, kept[-1][2], high):
+            kept[-1] = (period, kept[-1][1], low)
+            continue
+        if kept and _wild(found, kept[-1][2], high):
+            kept.append((CHAOS, kept[-1][2], high))
+        kept.append((period, high, low))
+    return kept
+
+
+def _wild(found: Bifurcation, high: float, low: float) -> bool:
+    """Whether there is chaos between two values."""
+    inside = (found.values < high) & (found.values > low)
+    return bool((found.periods[inside] == CHAOS).any())
+
+
+def verdict(found: Bifurcation) -> Verdict:
+    way = sections(found)
+    wanted = [1, 2, CHAOS, 2, 1]
+    for period, *_ in way:
+        if wanted and period == wanted[0]:
+            wanted.pop(0)
+    told = ", ".join(f"{period_name(p)} {high:.3f}-{low:.3f}" for p, high, low in way)
+    doublings = [p for p in (4, 8) if (found.periods == p).any()]
+    return judge(
+        "002.10",
+        not wanted,
+        f"as the third time shrinks: {told} s ({len(found.values)} values, windows of at least {WIDE} s, states repeat "
+        f"within 0.5 %; the paper: 1 above 0.14, 2, chaos 0.102-0.070, 2 until 0.046, 1 below 0.045 s); periods "
+        f"{' and '.join(map(str, doublings)) or 'beyond 2'} at the edge of chaos",
+    )
+
+
+def make(directory: Path) -> Exhibit:
+    found = diagram()
+    draw_diagram(directory / "bifurcation.png", found)
+    draw_phases(directory / "phases.png", phases())
+    return Exhibit(
+        pictures=[
+            ("phases.png", "Height of the base over its tilt, twelve cycles after 20 s; a dot where each begins."),
+            ("bifurcation.png", "Speed of the base's tilt at the start of every cycle, over the third time."),
+        ],
+        verdicts=[verdict(found)],
+    )
+
+
+def phases() -> list[Phase]:
+    toy, figure = gallery_toy("luxo-hop")
+    times = toy.times
+    return [phase(toy.model_copy(update={"times": [*times[:2], value, *times[3:]]}), figure) for value in SHOWN]
+
+
+def draw_phases(path: Path, curves: list[Phase]) -> None:
+    with plot(path, columns=3, rows=2, size=(10, 5.6), sharex=True, sharey=True) as all_axes:
+        for axes, letter, value, curve in zip(all_axes, LETTERS, SHOWN, curves, strict=True):
+            ink = INKS.get(curve.period, OTHER)
+            axes.plot(curve.curve[:, 0], 1000 * curve.curve[:, 1], color=ink, lw=0.9)
+            axes.plot(curve.marks[:, 0], 1000 * curve.marks[:, 1], "o", color=color(0), ms=4)
+            axes.set_title(f"{letter}   {1000 * value:.0f} ms: {period_name(curve.period)}")
+        for axes in all_axes[3:]:
+            axes.set_xlabel("tilt of the base (°)")
+        for axes in all_axes[::3]:
+            axes.set_ylabel("its height (mm)")
+
+
+def draw_diagram(path: Path, found: Bifurcation) -> None:
+    _, figure = gallery_toy("luxo-hop")
+    states = series(figure, found.rows, found.states, "speed tilt")
+    with plot(path, size=(10, 5.2)) as axes:
+        for period in np.unique(found.periods):
+            chosen = found.periods == period
+            x = np.repeat(1000 * found.values[chosen], states.shape[1])
+            axes.plot(x, states[chosen].ravel(), "o", ms=1.1, mew=0, color=INKS.get(int(period), OTHER))
+        for period in (1, 2, 3, CHAOS):
+            axes.plot([], [], "o", ms=6, mew=0, color=INKS[period], label=period_name(period))
+        axes.plot([], [], "o", ms=6, mew=0, color=OTHER, label="others")
+        for value in SHOWN:
+            axes.axvline(1000 * value, color=SOFT, lw=0.6, ls=(0, (2, 4)))
+        top = float(np.nanmax(states))
+        for value, letter in zip(SHOWN, LETTERS, strict=True):
+            name_line(axes, (1000 * value, top), letter, SOFT, shift=(4, 8))
+        axes.invert_xaxis()
+        axes.set(xlabel="third time (ms)", ylabel="speed of the base's tilt (°/s)")
+        axes.legend(loc="lower left", markerscale=1, ncols=5, bbox_to_anchor=(-0.01, -0.27))

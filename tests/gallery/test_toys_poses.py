@@ -1,0 +1,23 @@
+from impel.gallery.entries import toys_poses
+from impel.gallery.loading import gallery_toy
+
+
+def test_both_kinds_of_poses_find_gaits_and_held_ones_work_harder():
+    found = [toys_poses.energy("bounder", seeds=1, graphs=100)]
+    assert [v.verdict for v in toys_poses.verdicts(found)] == ["holds"]
+    assert (found[0].work > 1).mean() > 0.9
+
+
+def test_pictures_show_the_graph_and_the_tracking(tmp_path):
+    toy, figure = gallery_toy("luxo-hop")
+    toys_poses.draw_graph(tmp_path / "graph.png", toy, figure)
+    toys_poses.draw_tracking(tmp_path / "tracking.png", toy, figure)
+    assert all((tmp_path / name).stat().st_size > 20_000 for name in ("graph.png", "tracking.png"))
+
+
+def test_links_meet_at_their_joints():
+    toy, figure = gallery_toy("luxo-hop")
+    for pose in toy.poses:
+        (base, *_), (arm, *_), (head, *_) = toys_poses.links_of(figure, pose)
+        assert abs(arm[0] - base.mean(axis=0)).max() < 1e-12
+        assert abs(head[0] - arm[1]).max() < 1e-12
