@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 VALIDATOR := .cache/gltf-validator
 
-.PHONY: demo test bench gallery lint clean
+.PHONY: demo test bench gallery pictures lint clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/impel demo -o out
@@ -24,6 +24,10 @@ bench: $(VENV)/.test-installed
 
 gallery: $(VENV)/.installed
 	$(BIN)/impel gallery -o out/gallery
+
+# The README's picture.
+pictures: $(VENV)/.installed
+	$(BIN)/impel simulate examples/hop.yaml --overlays -o docs/hop.png
 
 clean:
 	rm -rf $(VENV) $(VALIDATOR) out
