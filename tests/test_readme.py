@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from impel import Take
 from impel.files import parse_document
 
 ROOT = Path(__file__).parents[1]
@@ -55,14 +56,32 @@ def test_the_python_of_the_readme_runs(code: str, tmp_path: Path) -> None:
     assert (tmp_path / "arm.yaml").exists()
 
 
-@pytest.mark.parametrize("name", ["base_distance", "strength", "elasticity", "adaptation"])
-def test_what_the_tutorial_invites_to_try_can_be_tried(name: str) -> None:
+def try_out(field: str, value: float) -> Take:
+    """The tutorial's scene with one thing changed as the README invites to."""
+    from impel import simulate
     from impel.scene import parse_scene
 
-    for value in re.findall(rf"`(?:{name}: )?([\d.]+)`", next(x for x in README.splitlines() if f"- `{name}:" in x)):
-        document = parse_document(blocks("yaml")[0], "hop.yaml")
-        document["actors"]["ball"]["move"][name] = float(value)
-        parse_scene(document)
+    assert f"{field}: {value:g}" in README or f"`{value:g}`" in README
+    document = parse_document(blocks("yaml")[0], "hop.yaml")
+    changed = [body for name, body in document["bodies"].items() if "tower" in name]
+    for part in changed if field == "mass" else [document["actors"]["ball"]["move"]]:
+        part[field] = value
+    return simulate(parse_scene(document))
+
+
+def farthest(take: Take) -> float:
+    return float(take.channels["ball.move.distance"].max())
+
+
+def test_what_the_tutorial_invites_to_try_happens() -> None:
+    assert farthest(try_out("base_distance", 0.15)) < 0.5 * farthest(try_out("base_distance", 0.8))
+    leaning = try_out("mass", 20)
+    ball, tower = (leaning.position[:, leaning.index(name)] for name in ("ball", "tower2"))
+    assert ball[-1, 0] < tower[-1, 0] - 0.3
+    assert abs(ball[-1] - ball[-60]).max() < 1e-3
+    assert farthest(try_out("elasticity", 0.3)) > 2 * farthest(try_out("elasticity", 1.5))
+    as_written, sagging = try_out("speed", 2.5), try_out("adaptation", 0)
+    assert farthest(sagging) > 2 * farthest(as_written)
 
 
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.yaml")), ids=lambda p: p.name)
