@@ -11,7 +11,7 @@ from impel.files import Problem
 from impel.kernel import kernel
 from impel.motion.orientations import matrix_from_quaternion
 from impel.physics.assembly import assemble
-from impel.physics.joints import LINEAR, JointSpec, carried_order, make_joints
+from impel.physics.joints import LINEAR, JointSpec, make_joints
 from impel.physics.skyline import factor, solve
 
 
@@ -193,13 +193,6 @@ def test_impossible_joints_are_refused_in_one_line(spec, says):
     assert len(caught.value.lines) == 1
     assert caught.value.lines[0].startswith("elbow: ")
     assert says in caught.value.lines[0]
-
-
-def test_carried_order_starts_at_the_roots_and_breaks_loops():
-    #  0 - 1 - 2 - 3 - 0 is a loop, 4 hangs on 2, 5 - 6 is out of reach
-    parent, order = carried_order([0, 1, 3, 0, 4, 5], [1, 2, 2, 3, 2, 6], [0], 7)
-    assert parent == [-1, 0, 1, 0, 2, -1, -1]
-    assert order == [0, 1, 3, 2, 4]
 
 
 def test_blow_on_a_jointed_body_is_shared_at_once():

@@ -6,7 +6,6 @@ stay in place while the limit is not met, so that the pattern of the equations n
 """
 
 import math
-from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -325,28 +324,3 @@ def _spread(seed: int, meets: list[list[int]]) -> list[int]:
                 seen.add(k)
                 found.append(k)
     return found
-
-
-def carried_order(a: Sequence[int], b: Sequence[int], roots: Iterable[int], n: int) -> tuple[list[int], list[int]]:
-    """Which joint carries each body, seen from the roots: (parent body of each body or -1, bodies nearest first).
-
-    Breadth first, so loops are broken where the two ways round are equally long. Bodies that no root reaches are
-    left out of the order and have no parent.
-    """
-    ties: list[list[int]] = [[] for _ in range(n)]
-    for i, j in zip(a, b):
-        ties[i].append(j)
-        ties[j].append(i)
-    parent = [-1] * n
-    order = list(dict.fromkeys(roots))
-    seen = set(order)
-    queue = deque(order)
-    while queue:
-        i = queue.popleft()
-        for j in ties[i]:
-            if j not in seen:
-                seen.add(j)
-                parent[j] = i
-                order.append(j)
-                queue.append(j)
-    return parent, order

@@ -17,9 +17,6 @@ from impel.takes.take import PALETTE, Take
 
 Floats = NDArray[np.float64]
 
-# What is recorded of an actuator at every frame, as channels "ball.move.distance" ...
-OF_AN_ACTUATOR = ("distance", "force", "lap")
-
 
 class Recorder:
     def __init__(self, scene: Scene, performance: Performance) -> None:
@@ -31,7 +28,6 @@ class Recorder:
         self.orientation = np.zeros((frames, bodies, 4))
         self.speed = np.zeros((frames, bodies))
         self.energy = np.zeros(frames)
-        self.steps = np.zeros(frames)
         self.felt = np.zeros((frames, actuators, 2))  # distance to the path, force
         self.target = np.zeros((frames, actuators, 3))
 
