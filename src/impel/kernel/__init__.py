@@ -1,0 +1,10 @@
+"""The one place that knows numba: how hot functions are compiled, cached and announced, and how data reaches them.
+
+A module with kernels says `from impel.kernel import kernel` and decorates its functions; what travels together is a
+`struct`.
+"""
+
+from impel.kernel.compiling import CACHE_DIRECTORY, kernel
+from impel.kernel.structs import fields_of, replace, struct
+
+__all__ = ["CACHE_DIRECTORY", "fields_of", "kernel", "replace", "struct"]

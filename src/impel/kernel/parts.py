@@ -1,0 +1,121 @@
+"""Kernels as parts of other kernels.
+
+Numba makes a callable function of every kernel: a wrapper for Python, optimisation and machine code, once for the
+kernel itself and again in each of its callers. Deeply nested kernels that nobody calls from Python pay for that many
+times over. A part stops halfway, at LLVM's intermediate code with its own parts linked in. Only the kernel that Python
+calls is optimised and turned into machine code, once, together with all its parts: the first simulation compiles a
+third faster, and runs as fast.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import llvmlite.binding as llvm
+import numba
+from numba import _dynfunc  # type: ignore[attr-defined]
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, _LowerResult, compile_result
+from numba.core.compiler_machinery import LoweringPass, register_pass
+from numba.core.funcdesc import PythonFunctionDescriptor
+from numba.core.lowering import Lower
+from numba.core.typed_passes import NativeLowering
+
+
+def part_of(function: Callable[..., Any], options: dict[str, Any], cache: bool) -> Any:
+    """What stands for a function where another kernel calls it. It cannot be called from Python."""
+    part = numba.njit(pipeline_class=_PartCompiler, **options)(function)  # type: ignore[call-overload]
+    if cache:
+        part._cache = _PartCache(function)
+    return part
+
+
+class _Part(JITCodeLibrary):  # type: ignore[misc]
+    """Intermediate code, to be linked into callers."""
+
+    def finalize(self) -> None:
+        self._raise_if_finalized()
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+
+def _key(library: _Part, descriptor: Any, environment: Any) -> Any:
+    """The key by which callers find a part: numba wants a function here, with or without code."""
+    name = descriptor.qualname.split(".")[-1]
+    return _dynfunc.make_function(descriptor.lookup_module(), name, "part of kernels", 0, environment, (library,))
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _LowerPart(LoweringPass):  # type: ignore[misc]
+    """Takes the place of numba's `NativeLowering`, and leaves out what only Python needs."""
+
+    _name = "lower_part"
+
+    def __init__(self) -> None:
+        LoweringPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        context, flags = state.targetctx, state.flags
+        state.library = _Part(context.codegen(), state.func_id.func_qualname)
+        descriptor = PythonFunctionDescriptor.from_specialized_function(
+            state.func_ir,
+            state.typemap,
+            state.return_type,
+            state.calltypes,
+            mangler=context.mangler,
+            inline=flags.forceinline,
+            noalias=flags.noalias,
+            abi_tags=[flags.get_mangle_string()],
+        )
+        with context.push_code_library(state.library):
+            lower = Lower(context, state.library, descriptor, state.func_ir, metadata=state.metadata)
+            lower.lower()
+        key = _key(state.library, descriptor, lower.env)
+        context.insert_user_function(key, descriptor, [state.library])
+        state["cr"] = _LowerResult(descriptor, lower.call_helper, cfunc=key, env=lower.env)
+        return True
+
+
+class _PartCompiler(Compiler):  # type: ignore[misc]
+    def define_pipelines(self) -> list[Any]:
+        (pipeline,) = super().define_pipelines()
+        pipeline.passes = [(_LowerPart if p is NativeLowering else p, why) for p, why in pipeline.passes]
+        pipeline._finalized = False
+        pipeline.finalize()
+        return [pipeline]
+
+
+class _PartsOnDisk(CompileResultCacheImpl):  # type: ignore[misc]
+    """How parts are written and read: as LLVM's bitcode, which callers in other runs link in."""
+
+    def get_filename_base(self, fullname: str, abiflags: str) -> str:
+        return str(super().get_filename_base(fullname, abiflags)) + ".part"
+
+    def reduce(self, part: Any) -> tuple[Any, ...]:
+        part.library._ensure_finalized()
+        part.fndesc.typemap = part.fndesc.calltypes = None
+        code = part.library._get_module_for_linking().as_bitcode()
+        return part.library.name, code, part.fndesc, part.environment, part.signature
+
+    def rebuild(self, context: Any, payload: tuple[Any, ...]) -> Any:
+        name, code, descriptor, environment, signature = payload
+        library = _Part(context.codegen(), name)
+        library._final_module = llvm.parse_bitcode(code)
+        library.finalize()
+        return compile_result(
+            typing_context=context.typing_context,
+            target_context=context,
+            entry_point=_key(library, descriptor, environment),
+            library=library,
+            environment=environment,
+            fndesc=descriptor,
+            signature=signature,
+            objectmode=False,
+        )
+
+
+class _PartCache(FunctionCache):  # type: ignore[misc]
+    _impl_class = _PartsOnDisk

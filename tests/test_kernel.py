@@ -1,0 +1,96 @@
+"""Kernels, whole and as parts of others, in fresh processes that share a cache; and structs."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from impel.kernel import fields_of, kernel, replace, struct
+
+NESTED = """
+from impel.kernel import kernel
+
+@kernel(inline=True)
+def twice(x):
+    return x + x
+
+@kernel
+def square(x):
+    return twice(x) * x / 2
+
+@kernel
+def distance(x, y):
+    return (square(x) + square(y)) ** 0.5
+
+@kernel
+def thrice_distance(x, y):
+    return 3 * distance(x, y)
+"""
+
+TOLD = """
+from numba.core import event
+import impel.kernel
+class Listener(event.Listener):
+    def on_start(self, e):
+        print(e.data["dispatcher"].__name__)
+    def on_end(self, e):
+        pass
+event.register("numba:compile", Listener())
+from nested import *
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Runs code in a new process with the nested kernels; returns the names of what was compiled, then the output."""
+    (tmp_path / "nested.py").write_text(NESTED)
+    environment = {**os.environ, "IMPEL_CACHE_DIR": str(tmp_path / "cache")}
+
+    def run(code):
+        command = [sys.executable, "-c", TOLD + code]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+        return done.stdout.split()
+
+    return run
+
+
+def test_parts_are_kept_for_later_callers(run):
+    assert run("print(distance(3.0, 4.0))") == ["distance", "square", "twice", "5.0"]
+    assert run("print(distance(3.0, 4.0))") == ["5.0"]
+    again = run("print(thrice_distance(3.0, 4.0))")
+    assert again == ["thrice_distance", "distance", "15.0"]  # as a part; what that consists of is on disk
+    assert run("print(square(5.0))") == ["square", "twice", "25.0"]  # so far it was a part only; small ones are not kept
+    assert run("print(thrice_distance(3.0, 4.0), square(5.0), distance(3.0, 4.0))") == ["15.0", "25.0", "5.0"]
+
+
+def test_a_part_may_be_called_from_python_afterwards(run):
+    assert run("print(thrice_distance(3.0, 4.0)); print(distance(6.0, 8.0))")[-1] == "10.0"
+
+
+def test_kernels_look_like_their_functions():
+    @kernel
+    def half(x: float) -> float:
+        """A half."""
+        return x / 2
+
+    assert (half.__name__, half.__doc__, half.py_func(3)) == ("half", "A half.", 1.5)
+
+
+@struct
+class Pair:
+    left: np.ndarray
+    right: float = 2.0
+
+
+def test_structs_are_records():
+    pair = Pair(np.ones(3))
+    assert list(fields_of(pair)) == ["left", "right"]
+    assert (replace(pair, right=3.0).right, pair.right) == (3.0, 2.0)
+    with pytest.raises(AttributeError, match="use replace"):
+        pair.right = 4.0
+    with pytest.raises(TypeError, match="exactly the fields left, right"):
+        Pair()
+    with pytest.raises(TypeError, match=r"Pair\.left must be C-contiguous"):
+        Pair(np.ones((3, 3)).T[:, :2])
