@@ -61,7 +61,7 @@ def test_parts_are_kept_for_later_callers(run):
     assert run("print(distance(3.0, 4.0))") == ["5.0"]
     again = run("print(thrice_distance(3.0, 4.0))")
     assert again == ["thrice_distance", "distance", "15.0"]  # as a part; what that consists of is on disk
-    assert run("print(square(5.0))") == ["square", "twice", "25.0"]  # so far it was a part only; small ones are not kept
+    assert run("print(square(5.0))") == ["square", "25.0"]  # so far it was a part only
     assert run("print(thrice_distance(3.0, 4.0), square(5.0), distance(3.0, 4.0))") == ["15.0", "25.0", "5.0"]
 
 

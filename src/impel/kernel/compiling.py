@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numba
 from numba.core import event, types
 
-from impel.kernel.parts import part_of
+from impel.kernel.parts import Part
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -78,7 +78,7 @@ def kernel(
     }
 
     def decorate(f: F) -> Kernel:
-        return Kernel(f, options, cache=not inline)
+        return Kernel(f, options)
 
     return decorate if function is None else decorate(function)
 
@@ -86,11 +86,11 @@ def kernel(
 class Kernel:
     """A compiled function. Python calls it whole; other kernels take it as a part of theirs."""
 
-    def __init__(self, function: Callable[..., Any], options: dict[str, Any], cache: bool) -> None:
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         functools.update_wrapper(self, function)
         self.py_func = function
-        self._whole = numba.njit(cache=cache, **options)(function)  # type: ignore[call-overload]
-        self._part = part_of(function, options, cache)
+        self._whole = numba.njit(cache=True, **options)(function)  # type: ignore[call-overload]
+        self._part = Part(function, options)
         self._numba_type_ = types.Dispatcher(self._part)  # what kernels see that call it
 
     def __call__(self, *arguments: Any) -> Any:

@@ -11,26 +11,32 @@ from collections.abc import Callable
 from typing import Any
 
 import llvmlite.binding as llvm
-import numba
 from numba import _dynfunc  # type: ignore[attr-defined]
+from numba.core import types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, _LowerResult, compile_result
 from numba.core.compiler_machinery import LoweringPass, register_pass
 from numba.core.funcdesc import PythonFunctionDescriptor
 from numba.core.lowering import Lower
+from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering
 
 
-def part_of(function: Callable[..., Any], options: dict[str, Any], cache: bool) -> Any:
+class Part(CPUDispatcher):  # type: ignore[misc]
     """What stands for a function where another kernel calls it. It cannot be called from Python."""
-    part = numba.njit(pipeline_class=_PartCompiler, **options)(function)  # type: ignore[call-overload]
-    if cache:
-        part._cache = _PartCache(function)
-    return part
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        super().__init__(function, targetoptions={"nopython": True, **options}, pipeline_class=_PartCompiler)
+        self._cache = _PartCache(function)
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Compile once for all integers, not again for every number that a caller writes out."""
+        plain = {name: types.unliteral(kind) for name, kind in kws.items()}
+        return super().get_call_template(tuple(map(types.unliteral, args)), plain)
 
 
-class _Part(JITCodeLibrary):  # type: ignore[misc]
+class _Code(JITCodeLibrary):  # type: ignore[misc]
     """Intermediate code, to be linked into callers."""
 
     def finalize(self) -> None:
@@ -42,7 +48,7 @@ class _Part(JITCodeLibrary):  # type: ignore[misc]
         self._finalized = True
 
 
-def _key(library: _Part, descriptor: Any, environment: Any) -> Any:
+def _key(library: _Code, descriptor: Any, environment: Any) -> Any:
     """The key by which callers find a part: numba wants a function here, with or without code."""
     name = descriptor.qualname.split(".")[-1]
     return _dynfunc.make_function(descriptor.lookup_module(), name, "part of kernels", 0, environment, (library,))
@@ -59,7 +65,7 @@ class _LowerPart(LoweringPass):  # type: ignore[misc]
 
     def run_pass(self, state: Any) -> bool:
         context, flags = state.targetctx, state.flags
-        state.library = _Part(context.codegen(), state.func_id.func_qualname)
+        state.library = _Code(context.codegen(), state.func_id.func_qualname)
         descriptor = PythonFunctionDescriptor.from_specialized_function(
             state.func_ir,
             state.typemap,
@@ -102,7 +108,7 @@ class _PartsOnDisk(CompileResultCacheImpl):  # type: ignore[misc]
 
     def rebuild(self, context: Any, payload: tuple[Any, ...]) -> Any:
         name, code, descriptor, environment, signature = payload
-        library = _Part(context.codegen(), name)
+        library = _Code(context.codegen(), name)
         library._final_module = llvm.parse_bitcode(code)
         library.finalize()
         return compile_result(
