@@ -27,6 +27,10 @@ def distance(x, y):
 @kernel
 def thrice_distance(x, y):
     return 3 * distance(x, y)
+
+@kernel
+def before(array, i):
+    return array[i - 1]
 """
 
 TOLD = """
@@ -46,9 +50,9 @@ from nested import *
 def run(tmp_path):
     """Runs code in a new process with the nested kernels; returns the names of what was compiled, then the output."""
     (tmp_path / "nested.py").write_text(NESTED)
-    environment = {**os.environ, "IMPEL_CACHE_DIR": str(tmp_path / "cache")}
 
     def run(code):
+        environment = {**os.environ, "IMPEL_CACHE_DIR": str(tmp_path / "cache")}
         command = [sys.executable, "-c", TOLD + code]
         done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
         return done.stdout.split()
@@ -94,3 +98,20 @@ def test_structs_are_records():
         Pair()
     with pytest.raises(TypeError, match=r"Pair\.left must be C-contiguous"):
         Pair(np.ones((3, 3)).T[:, :2])
+
+
+@kernel
+def last_and_next(array, i):
+    return array[-1, 0], array[i, -1], array[i + 1, 0]
+
+
+def test_written_out_indices_may_count_from_the_end():
+    array = np.arange(6.0).reshape(3, 2)
+    assert last_and_next(array, 0) == (4.0, 1.0, 2.0)
+
+
+def test_an_index_that_becomes_negative_is_found_with_bounds_checked(run, monkeypatch):
+    code = "import numpy\ntry: print(before(numpy.ones(3), {}))\nexcept IndexError: print('IndexError')"
+    monkeypatch.setenv("NUMBA_BOUNDSCHECK", "1")
+    assert run(code.format(1))[-1] == "1.0"
+    assert run(code.format(0))[-1] == "IndexError"

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numba
 from numba.core import event, types
 
-from impel.kernel.parts import Part
+from impel.kernel.parts import Part, WholeCompiler
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -89,7 +89,7 @@ class Kernel:
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         functools.update_wrapper(self, function)
         self.py_func = function
-        self._whole = numba.njit(cache=True, **options)(function)  # type: ignore[call-overload]
+        self._whole = numba.njit(cache=True, pipeline_class=WholeCompiler, **options)(function)  # type: ignore[call-overload]
         self._part = Part(function, options)
         self._numba_type_ = types.Dispatcher(self._part)  # what kernels see that call it
 

@@ -20,7 +20,9 @@ from numba.core.compiler_machinery import LoweringPass, register_pass
 from numba.core.funcdesc import PythonFunctionDescriptor
 from numba.core.lowering import Lower
 from numba.core.registry import CPUDispatcher
-from numba.core.typed_passes import NativeLowering
+from numba.core.typed_passes import NativeLowering, NoPythonSupportedFeatureValidation
+
+from impel.kernel.indices import CountFromFront
 
 
 class Part(CPUDispatcher):  # type: ignore[misc]
@@ -85,13 +87,22 @@ class _LowerPart(LoweringPass):  # type: ignore[misc]
         return True
 
 
-class _PartCompiler(Compiler):  # type: ignore[misc]
+class WholeCompiler(Compiler):  # type: ignore[misc]
+    """Numba's compiler for kernels that Python calls."""
+
+    lowering: type[LoweringPass] = NativeLowering
+
     def define_pipelines(self) -> list[Any]:
         (pipeline,) = super().define_pipelines()
-        pipeline.passes = [(_LowerPart if p is NativeLowering else p, why) for p, why in pipeline.passes]
+        pipeline.passes = [(self.lowering if p is NativeLowering else p, why) for p, why in pipeline.passes]
         pipeline._finalized = False
+        pipeline.add_pass_after(CountFromFront, NoPythonSupportedFeatureValidation)
         pipeline.finalize()
         return [pipeline]
+
+
+class _PartCompiler(WholeCompiler):
+    lowering = _LowerPart
 
 
 class _PartsOnDisk(CompileResultCacheImpl):  # type: ignore[misc]

@@ -28,17 +28,17 @@ def assemble(bodies, joints):
             joints.rows[r, LIVE] = 0.0 if r == joints.each[k].limit else 1.0
     for island in range(len(joints.island) - 1):
         begin, end = joints.island[island, 0], joints.island[island + 1, 0]
-        row, row_end = joints.island[island, 1], joints.island[island + 1, 1]
+        tile, tile_end = joints.island[island, 1], joints.island[island + 1, 1]
         damping, best, gap = 0.0, math.inf, math.inf
         back = False
         for _ in range(ITERATIONS):
             look(bodies, joints, begin, end, begin < end)
             meet_limits(joints, begin, end)
             size = 0.0
-            for r in range(row, row_end):
+            for r in range(3 * tile, 3 * tile_end):
                 size += joints.change[r] * joints.change[r]
             if size < best:
-                best, gap = size, worst_row(joints, row, row_end, 1.0)
+                best, gap = size, worst_row(joints, tile, tile_end, 1.0)
                 damping = 0.1 * damping if damping > LEAST else 0.0
                 keep_places(bodies, joints, island)
             elif not back:
@@ -55,8 +55,8 @@ def assemble(bodies, joints):
                 break
             lean(bodies, joints, island)
             weigh(bodies, joints, island)
-            factor(joints.factor, joints.envelope, row, row_end, damping)
-            solve(joints.factor, joints.envelope, row, row_end, joints.change)
+            factor(joints.factor, joints.envelope, tile, tile_end, damping)
+            solve(joints.factor, joints.envelope, tile, tile_end, joints.change)
             _displace(bodies, joints, begin, end)
         largest = max(largest, gap)
     hold_velocities(bodies, joints)

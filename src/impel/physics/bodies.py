@@ -16,8 +16,9 @@ from impel.motion.rotations import (
     exponential,
     get3,
     get4,
+    half_turn,
     multiply,
-    normalize,
+    renormalize,
     rotate,
     scale,
     set3,
@@ -110,9 +111,15 @@ def _momentum_from_spin(bodies):
 
 
 @kernel(inline=True)
+def _along(v, axis):
+    return v[0] if axis == 0 else v[1] if axis == 1 else v[2]
+
+
+@kernel(inline=True)
 def _about_axis(axis, angle):
-    s = math.sin(0.5 * angle)
-    return math.cos(0.5 * angle), s if axis == 0 else 0.0, s if axis == 1 else 0.0, s if axis == 2 else 0.0
+    c, s = half_turn(angle * angle)
+    s *= angle
+    return c, s if axis == 0 else 0.0, s if axis == 1 else 0.0, s if axis == 2 else 0.0
 
 
 @kernel
@@ -127,14 +134,14 @@ def turn_freely(q, momentum, inverse_inertia, top, dt):
     even = inverse_inertia[b]
     rest = inverse_inertia[a] - even
     if rest != 0.0:
-        q = multiply(q, _about_axis(a, 0.5 * dt * rest * unrotate(q, momentum)[a]))
+        q = multiply(q, _about_axis(a, 0.5 * dt * rest * _along(unrotate(q, momentum), a)))
     along = inverse_inertia[c] - even
     if along != 0.0:
-        q = multiply(q, _about_axis(c, dt * along * unrotate(q, momentum)[c]))
+        q = multiply(q, _about_axis(c, dt * along * _along(unrotate(q, momentum), c)))
     q = multiply(exponential(scale(momentum, dt * even)), q)
     if rest != 0.0:
-        q = multiply(q, _about_axis(a, 0.5 * dt * rest * unrotate(q, momentum)[a]))
-    return normalize(q)
+        q = multiply(q, _about_axis(a, 0.5 * dt * rest * _along(unrotate(q, momentum), a)))
+    return renormalize(q)
 
 
 @kernel

@@ -30,6 +30,7 @@ from impel.physics.joints import (
     UPPER,
     WELD,
 )
+from impel.physics.skyline import get_tile, product, set_tile
 from impel.physics.surface import distance_to_surface
 
 INVERSE = 7  # column of `place` where the inverse inertia begins
@@ -38,6 +39,11 @@ INVERSE = 7  # column of `place` where the inverse inertia begins
 @kernel(inline=True)
 def vector_of(rows, r, column):
     return rows[r, column], rows[r, column + 1], rows[r, column + 2]
+
+
+@kernel(inline=True)
+def set_vector(rows, r, column, v):
+    rows[r, column], rows[r, column + 1], rows[r, column + 2] = v
 
 
 @kernel(inline=True)
@@ -57,9 +63,16 @@ def axes_of(q):
 
 
 @kernel(inline=True)
-def _set_direction(rows, r, direction, aim):
-    if aim:
-        rows[r, LINEAR], rows[r, LINEAR + 1], rows[r, LINEAR + 2] = direction
+def _aim_force(rows, r, direction, arm_a, arm_b):
+    set_vector(rows, r, LINEAR, direction)
+    set_vector(rows, r, ANGULAR_A, cross(arm_a, direction))
+    set_vector(rows, r, ANGULAR_B, cross(direction, arm_b))
+
+
+@kernel(inline=True)
+def _aim_couple(rows, r, direction):
+    set_vector(rows, r, ANGULAR_A, direction)
+    set_vector(rows, r, ANGULAR_B, scale(direction, -1.0))
 
 
 @kernel(inline=True)
@@ -84,13 +97,12 @@ def look(bodies, joints, begin, end, aim):
         arm_b = sub(add(get3(bodies.position, joint.a), arm_a), get3(bodies.position, joint.b))
         gap = sub(arm_b, rotate(q_b, vector_of(fixed, k, AT_B)))
         active = joints.active[j]
-        couples = r  # the first row that acts as a couple
         if kind <= WELD:
             g[r], g[r + 1], g[r + 2] = gap
-            couples = r + 3
-            for i in range(3):
-                world_axis = (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0)
-                _set_direction(rows, r + i, world_axis, aim)
+            if aim:
+                _aim_force(rows, r, (1.0, 0.0, 0.0), arm_a, arm_b)
+                _aim_force(rows, r + 1, (0.0, 1.0, 0.0), arm_a, arm_b)
+                _aim_force(rows, r + 2, (0.0, 0.0, 1.0), arm_a, arm_b)
         if kind != BALL:
             coordinate = joints.coordinate[j]
             x_b, y_b, z_b = axes_of(multiply(q_b, four_of(fixed, k, FRAME_B)))
@@ -100,75 +112,74 @@ def look(bodies, joints, begin, end, aim):
                 direction = scale(z_a, -1.0)
                 if kind == HINGE:
                     g[r + 3], g[r + 4] = dot(z_a, x_b), dot(z_a, y_b)
-                    _set_direction(rows, r + 3, cross(z_a, x_b), aim)
-                    _set_direction(rows, r + 4, cross(z_a, y_b), aim)
-                    coordinate = nearest_turn(math.atan2(dot(x_b, y_a), dot(x_b, x_a)), coordinate)
+                    if aim:
+                        _aim_couple(rows, r + 3, cross(z_a, x_b))
+                        _aim_couple(rows, r + 4, cross(z_a, y_b))
+                    if aim or limit >= 0:  # an arc tangent is dear, and only limits ask for it on the way
+                        coordinate = nearest_turn(math.atan2(dot(x_b, y_a), dot(x_b, x_a)), coordinate)
                 else:
                     g[r + 3], g[r + 4], g[r + 5] = dot(x_a, y_b), dot(y_a, z_b), dot(z_a, x_b)
-                    _set_direction(rows, r + 3, cross(x_a, y_b), aim)
-                    _set_direction(rows, r + 4, cross(y_a, z_b), aim)
-                    _set_direction(rows, r + 5, cross(z_a, x_b), aim)
-            else:
-                couples = joint.row_end
-                if kind == ON_SEGMENT:
-                    g[r], g[r + 1], coordinate = dot(gap, x_b), dot(gap, y_b), dot(gap, z_b)
-                    _set_direction(rows, r, x_b, aim)
-                    _set_direction(rows, r + 1, y_b, aim)
-                elif kind == ON_CURVE:
-                    local = unrotate(q_b, arm_b)
-                    coordinate, at, tangent = foot_on_curve(
-                        joints.curves, joint.knot, joint.last_knot, joint.closed, local, coordinate
-                    )
-                    normal = get3(joints.normal, j)
                     if aim:
-                        normal = axpy(-dot(normal, tangent), tangent, normal)
-                        normal = scale(normal, 1.0 / norm(normal))
-                        set3(joints.normal, j, normal)
-                    _set_direction(rows, r, rotate(q_b, normal), aim)
-                    _set_direction(rows, r + 1, rotate(q_b, cross(tangent, normal)), aim)
-                    away = sub(local, at)
-                    g[r], g[r + 1] = dot(away, normal), dot(away, cross(tangent, normal))
-                    direction = rotate(q_b, tangent)
-                    if active != 0.0:  # measured along the tangent: the parameter is a length only beyond the ends
-                        tip = knot_point(joints.curves, joint.knot if active < 0.0 else joint.last_knot)
-                        coordinate = dot(sub(local, tip), tangent) + fixed[k, LOWER if active < 0.0 else UPPER]
-                elif kind == IN_SPHERE:
-                    coordinate = norm(gap)
-                    if coordinate > 0.0:
-                        direction = scale(gap, 1.0 / coordinate)
-                else:
-                    local = (dot(gap, x_b), dot(gap, y_b), dot(gap, z_b))
-                    g[r], normal = distance_to_surface(joints.surfaces, k, four_of(fixed, k, SIZE), local)
-                    _set_direction(rows, r, axpy(normal[0], x_b, axpy(normal[1], y_b, scale(z_b, normal[2]))), aim)
+                        _aim_couple(rows, r + 3, cross(x_a, y_b))
+                        _aim_couple(rows, r + 4, cross(y_a, z_b))
+                        _aim_couple(rows, r + 5, cross(z_a, x_b))
+            elif kind == ON_SEGMENT:
+                g[r], g[r + 1], coordinate = dot(gap, x_b), dot(gap, y_b), dot(gap, z_b)
+                if aim:
+                    _aim_force(rows, r, x_b, arm_a, arm_b)
+                    _aim_force(rows, r + 1, y_b, arm_a, arm_b)
+            elif kind == ON_CURVE:
+                local = unrotate(q_b, arm_b)
+                coordinate, at, tangent = foot_on_curve(
+                    joints.curves, joint.knot, joint.last_knot, joint.closed, local, coordinate
+                )
+                normal = get3(joints.normal, j)
+                if aim:
+                    normal = axpy(-dot(normal, tangent), tangent, normal)
+                    normal = scale(normal, 1.0 / norm(normal))
+                    set3(joints.normal, j, normal)
+                    _aim_force(rows, r, rotate(q_b, normal), arm_a, arm_b)
+                    _aim_force(rows, r + 1, rotate(q_b, cross(tangent, normal)), arm_a, arm_b)
+                away = sub(local, at)
+                g[r], g[r + 1] = dot(away, normal), dot(away, cross(tangent, normal))
+                direction = rotate(q_b, tangent)
+                if active != 0.0:  # measured along the tangent: the parameter is a length only beyond the ends
+                    tip = knot_point(joints.curves, joint.knot if active < 0.0 else joint.last_knot)
+                    coordinate = dot(sub(local, tip), tangent) + fixed[k, LOWER if active < 0.0 else UPPER]
+            elif kind == IN_SPHERE:
+                coordinate = norm(gap)
+                if coordinate > 0.0:
+                    direction = scale(gap, 1.0 / coordinate)
+            else:
+                local = (dot(gap, x_b), dot(gap, y_b), dot(gap, z_b))
+                g[r], normal = distance_to_surface(joints.surfaces, k, four_of(fixed, k, SIZE), local)
+                if aim:
+                    direction = axpy(normal[0], x_b, axpy(normal[1], y_b, scale(z_b, normal[2])))
+                    _aim_force(rows, r, direction, arm_a, arm_b)
             joints.coordinate[j] = coordinate
             if limit >= 0:
-                _set_direction(rows, limit, direction, aim)
                 g[limit] = 0.0
                 if active != 0.0:
                     g[limit] = coordinate - fixed[k, LOWER if active < 0.0 else UPPER]
-        if aim:
-            for i in range(r, joint.row_end):
-                direction = vector_of(rows, i, LINEAR)
-                couple_a, couple_b = cross(arm_a, direction), cross(direction, arm_b)
-                if i >= couples:
-                    couple_a, couple_b = direction, scale(direction, -1.0)
-                    _set_direction(rows, i, (0.0, 0.0, 0.0), aim)
-                for n in range(3):
-                    rows[i, ANGULAR_A + n], rows[i, ANGULAR_B + n] = couple_a[n], couple_b[n]
+                if aim and kind == HINGE:
+                    _aim_couple(rows, limit, direction)
+                elif aim:
+                    _aim_force(rows, limit, direction, arm_a, arm_b)
 
 
 @kernel(inline=True)
-def worst_row(joints, begin, end, redundant):
+def worst_row(joints, tile, tile_end, redundant):
     """The largest of the residuals that `look` has written, those of redundant rows weighted; infinite for a NaN."""
     worst = 0.0
-    for r in range(begin, end):
-        residual = abs(joints.change[r])
-        if joints.factor[joints.envelope[r, 1] + r] == 0.0:
-            residual *= redundant
-        if not residual <= worst:
-            worst = residual
-            if not worst < math.inf:
-                return math.inf
+    for t in range(tile, tile_end):
+        for i in range(3):
+            residual = abs(joints.change[3 * t + i])
+            if joints.factor[3 * (joints.envelope[t, 1] + t) + i, i] == 0.0:
+                residual *= redundant
+            if not residual <= worst:
+                worst = residual
+                if not worst < math.inf:
+                    return math.inf
     return worst
 
 
@@ -200,24 +211,51 @@ def lean(bodies, joints, island):
 def weigh(bodies, joints, island):
     """The matrix of an island: rows·inverse mass·rows, and ones for limits that are not met."""
     rows, data, envelope = joints.rows, joints.factor, joints.envelope
-    for r in range(joints.island[island, 1], joints.island[island + 1, 1]):
-        for c in range(envelope[r, 0], r + 1):
-            data[envelope[r, 1] + c] = 0.0
-        data[envelope[r, 1] + r] = 1.0 - rows[r, LIVE]
+    for k in range(joints.island[island, 4], joints.island[island + 1, 4]):
+        set_tile(data, joints.blank[k], ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)))
     for p in range(joints.island[island, 3], joints.island[island + 1, 3]):
         late, early = joints.each[joints.pairs[p, 0]], joints.each[joints.pairs[p, 1]]
-        s, t = 3 * joints.pairs[p, 2], 3 * joints.pairs[p, 3]
+        side, early_side = joints.pairs[p, 2], joints.pairs[p, 3]
         m = bodies.inverse_mass[joints.pairs[p, 4]]
-        if s != t:
+        if side != early_side:
             m = -m
-        for r in range(late.row, late.row_end):
-            if rows[r, LIVE] != 0.0:
-                force, couple = scale(vector_of(rows, r, LINEAR), m), vector_of(rows, r, ANGULAR_A + s)
-                for c in range(early.row, min(early.row_end, r + 1)):
-                    if rows[c, LIVE] != 0.0:
-                        data[envelope[r, 1] + c] += dot(force, vector_of(rows, c, LINEAR)) + dot(
-                            couple, vector_of(rows, c, TURNING_A + t)
-                        )
+        limited = late.limit >= 0 or early.limit >= 0
+        for t in range(late.tile, late.tile_end):
+            couples = _three_rows(rows, t, ANGULAR_A + 3 * side)
+            for c in range(early.tile, min(early.tile_end, t + 1)):
+                a, b, d = product(couples, _three_rows(rows, c, TURNING_A + 3 * early_side))
+                if t == late.tile and c == early.tile:  # all further rows are couples
+                    if late.kind <= WELD and early.kind <= WELD:  # these act along the world's axes
+                        a, b, d = (a[0] + m, a[1], a[2]), (b[0], b[1] + m, b[2]), (d[0], d[1], d[2] + m)
+                    else:
+                        u, v, w = product(_three_rows(rows, t, LINEAR), _three_rows(rows, c, LINEAR))
+                        a, b, d = axpy(m, u, a), axpy(m, v, b), axpy(m, w, d)
+                if limited:
+                    u, v = _three_live(rows, t), _three_live(rows, c)
+                    a, b, d = scale(times(v, a), u[0]), scale(times(v, b), u[1]), scale(times(v, d), u[2])
+                at = envelope[t, 1] + c
+                if joints.pairs[p, 5] != 0:
+                    u, v, w = get_tile(data, at)
+                    a, b, d = add(u, a), add(v, b), add(w, d)
+                elif t == c:
+                    u, v, w = _three_live(rows, t)
+                    a, b, d = (a[0] + 1.0 - u, a[1], a[2]), (b[0], b[1] + 1.0 - v, b[2]), (d[0], d[1], d[2] + 1.0 - w)
+                set_tile(data, at, (a, b, d))
+
+
+@kernel(inline=True)
+def times(a, b):
+    return a[0] * b[0], a[1] * b[1], a[2] * b[2]
+
+
+@kernel(inline=True)
+def _three_live(rows, t):
+    return rows[3 * t, LIVE], rows[3 * t + 1, LIVE], rows[3 * t + 2, LIVE]
+
+
+@kernel(inline=True)
+def _three_rows(rows, t, column):
+    return vector_of(rows, 3 * t, column), vector_of(rows, 3 * t + 1, column), vector_of(rows, 3 * t + 2, column)
 
 
 @kernel(inline=True)

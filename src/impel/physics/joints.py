@@ -2,7 +2,8 @@
 
 Each joint gives a fixed number of rows: conditions between its bodies a and b, and one more, the last, where its
 freedom ends (a hinge at its limit, a point at the end of its segment). The rows of a joint with a limit
-stay in place while the limit is not met, so that the pattern of the equations never changes.
+stay in place while the limit is not met, so that the pattern of the equations never changes. Rows are counted in
+threes, the tiles of the matrix: what a joint does not fill is left out like a limit that is not met.
 """
 
 import math
@@ -58,6 +59,8 @@ EACH = np.dtype(
         ("row", "i8"),  # first row
         ("limit", "i8"),  # row of the limit, or -1
         ("row_end", "i8"),
+        ("tile", "i8"),  # the same in tiles of three rows, of which the last may be empty
+        ("tile_end", "i8"),
         ("knot", "i8"),  # on_curve: where it begins and ends in `curves`
         ("last_knot", "i8"),
         ("closed", "i8"),
@@ -70,13 +73,13 @@ EACH = np.dtype(
 AT_A, AT_B, FRAME_A, FRAME_B, SIZE, LOWER, UPPER, WEIGHT = 0, 3, 6, 10, 14, 18, 19, 20
 
 # Columns of `rows`: how a row acts on the velocity of a (on b: the opposite), on the angular momenta of a and b and on
-# their spins; 0 for a limit that is not met; its force in the last step and in the one before.
+# their spins; 0 for a limit that is not met and for empty rows; its force in the last step and in the one before.
 LINEAR, ANGULAR_A, ANGULAR_B, TURNING_A, TURNING_B, LIVE, FORCE, BEFORE = 0, 3, 6, 9, 12, 15, 16, 17
 
 
 @struct
 class Joints:
-    """J joints with R rows, over N bodies in I islands (groups that share no body that can move).
+    """J joints with R rows in T tiles, over N bodies in I islands (groups that share no body that can move).
 
     What a scene does not use (curves, surfaces) is None and is not compiled.
     """
@@ -85,17 +88,18 @@ class Joints:
     fixed: Floats  # (J, 21) where, in the same order
     curves: Floats | None  # (K, 13) parameter where a piece begins, then its cubic coefficients, in b; if there are any
     surfaces: Integers | None  # (J,) which surface, if there are any
-    island: Integers  # (I + 1, 4) where each island begins: in each, rows, members, pairs
+    island: Integers  # (I + 1, 5) where each island begins: in each, tiles, members, pairs, blank
     members: Integers  # bodies that can move, island by island
     loose: Integers  # bodies that can move and have no joint
-    pairs: Integers  # (P, 5) joints that meet in a body: later joint, earlier one, their sides, the body
-    envelope: Integers  # (R, 2) first column of a row, and where its column 0 would be in `factor`
+    pairs: Integers  # (P, 6) joints that meet in a body: later joint, earlier one, their sides, the body, 1 if not new
+    blank: Integers  # tiles of the envelope where no joints meet
+    envelope: Integers  # (T, 2) first column of a row of tiles, and where its column 0 would be in `factor`
 
     coordinate: Floats  # (J,) angle, distance along the segment, parameter on the curve, distance from the centre
     active: Floats  # (J,) -1 at the lower limit, 1 at the upper one, else 0
     normal: Floats  # (J, 3) on_curve: first normal, in b, carried along
     rows: Floats  # (R, 18) see above
-    factor: Floats  # the skyline of rows·inverse mass·rows, factored
+    factor: Floats  # (., 3) the skyline of rows·inverse mass·rows, factored: three rows a tile
 
     change: Floats  # (R,) scratch: residual, then impulse
     impulse: Floats  # (R,) scratch
@@ -121,7 +125,7 @@ def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
     each = np.zeros(len(specs), EACH)
     fixed = np.zeros((len(specs), 21))
     curves: list[Floats] = []
-    row = knot = 0
+    tile = knot = 0
     for k, j in enumerate(index for island in islands for index in island):
         joint = each[k]
         joint["index"] = j
@@ -132,32 +136,40 @@ def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
         if joint["kind"] == HINGE and lower == upper:  # no freedom is left
             joint["kind"] = WELD
         limited = joint["kind"] != WELD and (np.isfinite(lower) or np.isfinite(upper))
-        joint["row"] = row
-        row += ROWS[joint["kind"]] + limited
-        joint["row_end"] = row
-        joint["limit"] = row - 1 if limited else -1
+        joint["tile"], joint["row"] = tile, 3 * tile
+        joint["row_end"] = 3 * tile + ROWS[joint["kind"]] + limited
+        joint["limit"] = joint["row_end"] - 1 if limited else -1
+        tile = joint["tile_end"] = -(-joint["row_end"] // 3)
         curves += placed[j].curve
         joint["knot"], joint["last_knot"] = knot, knot + len(placed[j].curve) - 1
         knot += len(placed[j].curve)
 
     sorted_at = {body: [k for k in range(len(specs)) if each[k]["index"] in at_body[body]] for body in at_body}
-    first = np.zeros(row, np.int64)
-    pairs: list[tuple[int, int, int, int, int]] = []
+    first = np.zeros(tile, np.int64)
+    pairs: list[tuple[int, int, int, int, int, bool]] = []
     members: list[int] = []
-    marks = [(0, 0, 0, 0)]
+    blank: list[int] = []
+    size = 0
+    marks = [(0, 0, 0, 0, 0)]
     for island in islands:
-        begin, _, begin_members, _ = marks[-1]
+        begin, _, begin_members, *_ = marks[-1]
         for k in range(begin, begin + len(island)):
+            met: set[int] = set()
             for side, body in enumerate((int(each[k]["a"]), int(each[k]["b"]))):
                 if movable[body]:
                     earlier = [e for e in sorted_at[body] if e <= k]
-                    pairs += [(k, e, side, int(each[e]["b"] == body), body) for e in earlier]
+                    pairs += [(k, e, side, int(each[e]["b"] == body), body, e in met) for e in earlier]
+                    met.update(earlier)
                     if body not in members[begin_members:]:
                         members.append(body)
-            reach = min(e for late, e, *_ in pairs if late == k)
-            first[each[k]["row"] : each[k]["row_end"]] = each[reach]["row"]
-        marks.append((begin + len(island), int(each[begin + len(island) - 1]["row_end"]), len(members), len(pairs)))
-    widths = np.arange(row) - first + 1
+            filled = {t for e in met for t in range(each[e]["tile"], each[e]["tile_end"])}
+            for t in range(each[k]["tile"], each[k]["tile_end"]):
+                first[t] = min(filled)
+                blank += [size + c - first[t] for c in range(first[t], t) if c not in filled]
+                size += t - first[t] + 1
+        ends = begin + len(island), int(each[begin + len(island) - 1]["tile_end"])
+        marks.append((*ends, len(members), len(pairs), len(blank)))
+    widths = np.arange(tile) - first + 1
 
     surfaces = np.array([SURFACES.index(specs[j].surface) for j in each["index"]], np.int64)
     return Joints(  # type: ignore[call-arg]
@@ -168,15 +180,16 @@ def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
         island=np.array(marks, np.int64),
         members=np.array(members, np.int64),
         loose=np.array([i for i in range(len(movable)) if movable[i] and i not in at_body], np.int64),
-        pairs=np.array(pairs, np.int64).reshape(-1, 5),
+        pairs=np.array(pairs, np.int64).reshape(-1, 6),
+        blank=np.array(blank, np.int64),
         envelope=np.stack([first, np.cumsum(widths) - widths - first], axis=1),
         coordinate=np.array([p.coordinate for p in placed]),
         active=np.zeros(len(specs)),
         normal=np.array([p.normal for p in placed], float).reshape(-1, 3),
-        rows=np.zeros((row, 18)),
-        factor=np.zeros(int(widths.sum())),
-        change=np.zeros(row),
-        impulse=np.zeros(row),
+        rows=np.zeros((3 * tile, 18)),
+        factor=np.zeros((3 * int(widths.sum()), 3)),
+        change=np.zeros(3 * tile),
+        impulse=np.zeros(3 * tile),
         place=np.zeros((len(movable), 13)),
     )
 

@@ -32,9 +32,9 @@ def hold_positions(bodies, joints, dt):
         drift_one(bodies, joints.loose[k], dt)
     for island in range(len(joints.island) - 1):
         begin, end = joints.island[island, 0], joints.island[island + 1, 0]
-        row, row_end = joints.island[island, 1], joints.island[island + 1, 1]
+        tile, tile_end = joints.island[island, 1], joints.island[island + 1, 1]
         keep_places(bodies, joints, island)
-        for r in range(row, row_end):
+        for r in range(3 * tile, 3 * tile_end):
             # Forces change little from step to step: start with the line through the last two.
             change[r] = dt * (2.0 * rows[r, FORCE] - rows[r, BEFORE]) * rows[r, LIVE]
             impulse[r] = change[r]
@@ -50,7 +50,7 @@ def hold_positions(bodies, joints, dt):
                 q = turn_freely((p[3], p[4], p[5], p[6]), momentum, bodies.inverse_inertia[i], bodies.top[i], dt)
                 set4(bodies.orientation, i, q)
             look(bodies, joints, begin, end, begin > end)  # no: but a literal would compile it twice
-            error = worst_row(joints, row, row_end, TOLERANCE / TOLERABLE)
+            error = worst_row(joints, tile, tile_end, TOLERANCE / TOLERABLE)
             done = error <= TOLERANCE
             # The set of limits is settled before the iterations and checked after them, frozen in between.
             if (done or iteration == 0) and rounds < ROUNDS:
@@ -63,7 +63,7 @@ def hold_positions(bodies, joints, dt):
                     rounds += 1
                     last_error, error = math.inf, 1.0  # of the new set nothing is known yet
                     weigh(bodies, joints, island)
-                    factor(joints.factor, joints.envelope, row, row_end, 0.0)
+                    factor(joints.factor, joints.envelope, tile, tile_end, 0.0)
             if done:
                 break
             if iteration == ITERATIONS or not error < 100.0 * last_error:
@@ -72,11 +72,11 @@ def hold_positions(bodies, joints, dt):
                 return DIVERGED
             iteration += 1
             last_error = error
-            solve(joints.factor, joints.envelope, row, row_end, change)
-            for r in range(row, row_end):
+            solve(joints.factor, joints.envelope, tile, tile_end, change)
+            for r in range(3 * tile, 3 * tile_end):
                 change[r] *= -1.0 / dt
                 impulse[r] += change[r]
-        for r in range(row, row_end):
+        for r in range(3 * tile, 3 * tile_end):
             force = impulse[r] / dt
             rows[r, BEFORE] = rows[r, FORCE] if rounds == 0 else force  # a blow says nothing about the next step
             rows[r, FORCE] = force
@@ -134,12 +134,12 @@ def hold_velocities(bodies, joints):
     change, rows = joints.change, joints.rows
     for island in range(len(joints.island) - 1):
         begin, end = joints.island[island, 0], joints.island[island + 1, 0]
-        row, row_end = joints.island[island, 1], joints.island[island + 1, 1]
+        tile, tile_end = joints.island[island, 1], joints.island[island + 1, 1]
         look(bodies, joints, begin, end, begin < end)
         lean(bodies, joints, island)
         for _ in range(ROUNDS):
             weigh(bodies, joints, island)
-            factor(joints.factor, joints.envelope, row, row_end, 0.0)
+            factor(joints.factor, joints.envelope, tile, tile_end, 0.0)
             for k in range(begin, end):
                 joint = joints.each[k]
                 v = sub(get3(bodies.velocity, joint.a), get3(bodies.velocity, joint.b))
@@ -148,7 +148,7 @@ def hold_velocities(bodies, joints):
                     rate = dot(v, vector_of(rows, r, LINEAR))
                     rate += dot(spin_a, vector_of(rows, r, ANGULAR_A)) + dot(spin_b, vector_of(rows, r, ANGULAR_B))
                     change[r] = -rate * rows[r, LIVE]
-            solve(joints.factor, joints.envelope, row, row_end, change)
+            solve(joints.factor, joints.envelope, tile, tile_end, change)
             if not leave_limits(joints, begin, end, change, 0.0):
                 break
         strike(bodies, joints, begin, end, change)

@@ -1,51 +1,146 @@
-"""Cholesky factors of symmetric matrices that keep only the entries between the first one of a row and the diagonal.
+"""Factors of symmetric matrices of 3x3 tiles that keep only the tiles between the first one of a row and the diagonal.
 
-Row r of `envelope` says in which column the row begins, and where its column 0 would be in `data`. Factors stay inside
-this envelope, so the pattern is laid out once and never changes.
+Row r of `envelope` says in which column that row of tiles begins, and where its column 0 would be in `tiles`, which
+holds three rows of numbers a tile. Factors stay inside this envelope, so the pattern is laid out once and for all.
+They are lower triangles with ones on the diagonal, and the reciprocals of the pivots in the place of these ones:
+no root is taken, and what is summed up stays in registers, nine numbers at a time.
 """
 
-import math
-
 from impel.kernel import kernel
+from impel.motion.rotations import axpy, dot, get3, set3, sub
 
 REDUNDANT = 1e-9  # pivot over diagonal entry below which a row says nothing new, as some joints of closed loops do
 
 
 @kernel
-def factor(data, envelope, begin, end, damping):
-    """Turn rows begin to end, a block of their own, into their Cholesky factor.
+def factor(tiles, envelope, begin, end, damping):
+    """Turn rows begin to end of tiles, a block of their own, into their factor.
 
-    Diagonals are increased by this share and become reciprocals; that of a redundant row becomes zero, so that
-    solutions have a zero there. (Increasing all diagonals a little would do as well for one solve, but leaves large
-    loads that cancel, and these do not stay in balance when the bodies have turned.)
+    Diagonals are increased by this share. The reciprocal of a redundant row becomes zero, so that solutions have a
+    zero there. (Increasing all diagonals a little would do as well for one solve, but leaves large loads that cancel,
+    and these do not stay in balance when the bodies have turned.)
     """
     for r in range(begin, end):
         first, row = envelope[r, 0], envelope[r, 1]
-        diagonal = data[row + r]
-        pivot = diagonal * (1.0 + damping)
         for c in range(first, r):
-            first_c, column = envelope[c, 0], envelope[c, 1]
-            s = data[row + c]
-            for k in range(max(first, first_c), c):
-                s -= data[row + k] * data[column + k]
-            s *= data[column + c]
-            data[row + c] = s
-            pivot -= s * s
-        data[row + r] = 1.0 / math.sqrt(pivot) if pivot > REDUNDANT * diagonal else 0.0
+            column = envelope[c, 1]
+            s = get_tile(tiles, row + c)
+            for k in range(max(first, envelope[c, 0]), c):
+                s = _less_product(s, get_tile(tiles, row + k), get_tile(tiles, column + k))
+            set_tile(tiles, row + c, _unmixed(s, get_tile(tiles, column + c)))
+        diagonal = get_tile(tiles, row + r)
+        rest = diagonal
+        for c in range(first, r):
+            s = get_tile(tiles, row + c)
+            scaled = _scaled(s, get_tile(tiles, envelope[c, 1] + c))
+            rest = _less_product(rest, s, scaled)
+            set_tile(tiles, row + c, scaled)
+        set_tile(tiles, row + r, _factored(rest, diagonal, damping))
 
 
 @kernel
-def solve(data, envelope, begin, end, x):
-    """Replace x by the solution, given the factor."""
+def solve(tiles, envelope, begin, end, x):
+    """Replace x, three numbers for each row of tiles, by the solution, given the factor."""
     for r in range(begin, end):
-        first, row = envelope[r, 0], envelope[r, 1]
-        s = x[r]
-        for c in range(first, r):
-            s -= data[row + c] * x[c]
-        x[r] = s * data[row + r]
+        row = envelope[r, 1]
+        v = _three(x, r)
+        for c in range(envelope[r, 0], r):
+            v = sub(v, applied(get_tile(tiles, row + c), _three(x, c)))
+        _, (l10, _, _), (l20, l21, _) = get_tile(tiles, row + r)
+        second = v[1] - l10 * v[0]
+        _set_three(x, r, (v[0], second, v[2] - l20 * v[0] - l21 * second))
+    for r in range(begin, end):
+        (p0, _, _), (_, p1, _), (_, _, p2) = get_tile(tiles, envelope[r, 1] + r)
+        v = _three(x, r)
+        _set_three(x, r, (v[0] * p0, v[1] * p1, v[2] * p2))
     for r in range(end - 1, begin - 1, -1):
-        first, row = envelope[r, 0], envelope[r, 1]
-        s = x[r] * data[row + r]
-        x[r] = s
-        for c in range(first, r):
-            x[c] -= data[row + c] * s
+        row = envelope[r, 1]
+        _, (l10, _, _), (l20, l21, _) = get_tile(tiles, row + r)
+        v = _three(x, r)
+        second = v[1] - l21 * v[2]
+        v = (v[0] - l10 * second - l20 * v[2], second, v[2])
+        _set_three(x, r, v)
+        for c in range(envelope[r, 0], r):
+            a, b, d = get_tile(tiles, row + c)
+            _set_three(x, c, axpy(-v[0], a, axpy(-v[1], b, axpy(-v[2], d, _three(x, c)))))
+
+
+@kernel(inline=True)
+def get_tile(tiles, i):
+    return get3(tiles, 3 * i), get3(tiles, 3 * i + 1), get3(tiles, 3 * i + 2)
+
+
+@kernel(inline=True)
+def set_tile(tiles, i, tile):
+    set3(tiles, 3 * i, tile[0])
+    set3(tiles, 3 * i + 1, tile[1])
+    set3(tiles, 3 * i + 2, tile[2])
+
+
+@kernel(inline=True)
+def _three(x, i):
+    return x[3 * i], x[3 * i + 1], x[3 * i + 2]
+
+
+@kernel(inline=True)
+def _set_three(x, i, v):
+    x[3 * i], x[3 * i + 1], x[3 * i + 2] = v
+
+
+@kernel(inline=True)
+def applied(a, v):
+    """a·v"""
+    return dot(a[0], v), dot(a[1], v), dot(a[2], v)
+
+
+@kernel(inline=True)
+def product(a, b):
+    """a·bᵀ"""
+    return applied(b, a[0]), applied(b, a[1]), applied(b, a[2])
+
+
+@kernel(inline=True)
+def _less_product(s, a, b):
+    """s - a·bᵀ"""
+    u, v, w = product(a, b)
+    return sub(s[0], u), sub(s[1], v), sub(s[2], w)
+
+
+@kernel(inline=True)
+def _unmixed(s, pivot):
+    """s·l⁻ᵀ, where l is the triangle of a factored tile."""
+    _, (l10, _, _), (l20, l21, _) = pivot
+    a, b, c = s
+    a1, b1, c1 = a[1] - a[0] * l10, b[1] - b[0] * l10, c[1] - c[0] * l10
+    return (
+        (a[0], a1, a[2] - a[0] * l20 - a1 * l21),
+        (b[0], b1, b[2] - b[0] * l20 - b1 * l21),
+        (c[0], c1, c[2] - c[0] * l20 - c1 * l21),
+    )
+
+
+@kernel(inline=True)
+def _scaled(s, pivot):
+    """s·d, where d is the diagonal of a factored tile."""
+    (p0, _, _), (_, p1, _), (_, _, p2) = pivot
+    a, b, c = s
+    return (a[0] * p0, a[1] * p1, a[2] * p2), (b[0] * p0, b[1] * p1, b[2] * p2), (c[0] * p0, c[1] * p1, c[2] * p2)
+
+
+@kernel(inline=True)
+def _factored(rest, diagonal, damping):
+    """A tile of the diagonal, once everything before it is taken away."""
+    (r00, _, _), (r10, r11, _), (r20, r21, r22) = rest
+    p0 = _reciprocal(r00, diagonal[0][0], damping)
+    l10, l20 = r10 * p0, r20 * p0
+    p1 = _reciprocal(r11 - r10 * l10, diagonal[1][1], damping)
+    mixed = r21 - r20 * l10
+    l21 = mixed * p1
+    p2 = _reciprocal(r22 - r20 * l20 - mixed * l21, diagonal[2][2], damping)
+    return (p0, 0.0, 0.0), (l10, p1, 0.0), (l20, l21, p2)
+
+
+@kernel(inline=True)
+def _reciprocal(pivot, diagonal, damping):
+    pivot += damping * diagonal
+    return 1.0 / pivot if pivot > REDUNDANT * diagonal else 0.0
