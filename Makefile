@@ -6,13 +6,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 VALIDATOR := .cache/gltf-validator
 
-.PHONY: demo test bench gallery pictures lint clean
+.PHONY: demo test audit bench gallery pictures lint clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/impel demo -o out
 
 test: lint $(VALIDATOR)/.installed
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# All tests again, slower, with every index of every kernel checked.
+audit: $(VENV)/.test-installed $(VALIDATOR)/.installed
+	NUMBA_BOUNDSCHECK=1 IMPEL_CACHE_DIR=.cache/audit $(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff check .

@@ -35,6 +35,18 @@ def test_a_scene_becomes_files_of_every_kind_asked_for(impel, scene, tmp_path):
     np.testing.assert_allclose(take.position[:, 0, 2], 1 - 9.81 / 2 * take.time**2, atol=1e-12)
 
 
+def test_a_motion_that_came_out_rough_says_so(impel, tmp_path):
+    scene = tmp_path / "hard.yaml"
+    scene.write_text(
+        "world: {seconds: 0.5, step: 0.005}\nbodies:\n  ground: {shape: {plane: {}}, fixed: true}\n"
+        "  stone: {shape: {sphere: 0.1}, mass: 0.1, at: [0, 0, 0.2], coating: {stiffness: 1.0e+9, thickness: 0.01}}\n"
+    )
+    code, out, _ = impel("simulate", scene, "-o", tmp_path / "take.npz")
+    assert code == 0
+    words = r"rough at 0.1\d s, and \d times later: contact too deep even with the shortest step"
+    assert re.fullmatch(f"hard.yaml: {words}", out.splitlines()[1])
+
+
 def test_the_same_scene_gives_the_same_bytes(impel, scene, tmp_path):
     for name in ("a.npz", "b.npz"):
         assert impel("simulate", scene, "-o", tmp_path / name)[0] == 0

@@ -94,6 +94,17 @@ def test_events_tell_what_happened() -> None:
     assert keys[:1] == [1]
 
 
+def test_steps_that_cannot_be_shortened_are_told_once_in_a_row() -> None:
+    scene = Scene(seconds=0.5, step=0.005)
+    scene.body("ground", plane={}, fixed=True)
+    scene.body("stone", sphere=0.1, mass=0.1, at=[0, 0, 0.11], coating={"stiffness": 1e9, "thickness": 0.01})
+    rough = [event for event in simulate(scene).events if event["kind"] == "smallest step"]
+    times = np.array([event["time"] for event in rough])
+    assert len(rough) >= 1
+    assert np.diff(times).min(initial=1.0) > 0.0051  # never in two steps running
+    assert rough[0]["details"]["reason"] == "contact too stiff"
+
+
 def test_key_framed_body_moves_exactly_as_told_and_carries_what_stands_on_it() -> None:
     take = simulate(busy_scene())
     lift, rider = take.position[:, take.index("lift")], take.position[:, take.index("rider")]

@@ -42,6 +42,11 @@ def simulate_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False
     playing = moments[-1] - moments[0] if len(moments) > 1 else spent
     pace = max(len(moments) - 1, 1) / scene.world.fps / playing
     print(f"{path.name}: {scene.world.seconds:g} s of motion in {spent:.1f} s, at {pace:.3g} times real time")
+    rough = [event for event in take.events if event["kind"] == "smallest step"]
+    if rough:
+        often = f", and {len(rough) - 1} times later" if len(rough) > 1 else ""
+        why = rough[0]["details"]["reason"]
+        print(f"{path.name}: rough at {rough[0]['time']:.2f} s{often}: {why} even with the shortest step")
     for output in outputs:
         with progress(f"Writing {output.name}") as report:
             write_take(take, output, overlays=overlays, progress=report)

@@ -2,7 +2,7 @@
 
 Numba lets every index count from the end when it is negative, and so compares and corrects each before each access.
 Kernels do not need that: without it the joints' step is a sixth faster. A written-out `a[-1]` still means the last one;
-an index that becomes negative while running is an error, which `NUMBA_BOUNDSCHECK=1` reports.
+an index that becomes negative while running is an error, which `make audit` would find.
 """
 
 from typing import Any

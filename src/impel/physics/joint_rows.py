@@ -30,7 +30,7 @@ from impel.physics.joints import (
     UPPER,
     WELD,
 )
-from impel.physics.skyline import get_tile, product, set_tile
+from impel.physics.skyline import get_tile, plus, plus_diagonal, product, scaled, set_tile
 from impel.physics.surface import distance_to_surface
 
 INVERSE = 7  # column of `place` where the inverse inertia begins
@@ -202,9 +202,8 @@ def lean(bodies, joints, island):
             i = joint.a if side == 0 else joint.b
             if bodies.inverse_mass[i] > 0.0:
                 for r in range(joint.row, joint.row_end):
-                    t = turned(place, i, vector_of(rows, r, ANGULAR_A + 3 * side))
-                    c = TURNING_A + 3 * side
-                    rows[r, c], rows[r, c + 1], rows[r, c + 2] = t
+                    turn = turned(place, i, vector_of(rows, r, ANGULAR_A + 3 * side))
+                    set_vector(rows, r, TURNING_A + 3 * side, turn)
 
 
 @kernel
@@ -223,34 +222,22 @@ def weigh(bodies, joints, island):
         for t in range(late.tile, late.tile_end):
             couples = _three_rows(rows, t, ANGULAR_A + 3 * side)
             for c in range(early.tile, min(early.tile_end, t + 1)):
-                a, b, d = product(couples, _three_rows(rows, c, TURNING_A + 3 * early_side))
+                tile = product(couples, _three_rows(rows, c, TURNING_A + 3 * early_side))
                 if t == late.tile and c == early.tile:  # all further rows are couples
                     if late.kind <= WELD and early.kind <= WELD:  # these act along the world's axes
-                        a, b, d = (a[0] + m, a[1], a[2]), (b[0], b[1] + m, b[2]), (d[0], d[1], d[2] + m)
+                        tile = plus_diagonal(tile, (m, m, m))
                     else:
-                        u, v, w = product(_three_rows(rows, t, LINEAR), _three_rows(rows, c, LINEAR))
-                        a, b, d = axpy(m, u, a), axpy(m, v, b), axpy(m, w, d)
+                        tile = plus(tile, m, product(_three_rows(rows, t, LINEAR), _three_rows(rows, c, LINEAR)))
+                live = (rows[3 * t, LIVE], rows[3 * t + 1, LIVE], rows[3 * t + 2, LIVE])
                 if limited:
-                    u, v = _three_live(rows, t), _three_live(rows, c)
-                    a, b, d = scale(times(v, a), u[0]), scale(times(v, b), u[1]), scale(times(v, d), u[2])
+                    early_live = (rows[3 * c, LIVE], rows[3 * c + 1, LIVE], rows[3 * c + 2, LIVE])
+                    tile = scaled(tile, live, early_live)
                 at = envelope[t, 1] + c
                 if joints.pairs[p, 5] != 0:
-                    u, v, w = get_tile(data, at)
-                    a, b, d = add(u, a), add(v, b), add(w, d)
+                    tile = plus(tile, 1.0, get_tile(data, at))
                 elif t == c:
-                    u, v, w = _three_live(rows, t)
-                    a, b, d = (a[0] + 1.0 - u, a[1], a[2]), (b[0], b[1] + 1.0 - v, b[2]), (d[0], d[1], d[2] + 1.0 - w)
-                set_tile(data, at, (a, b, d))
-
-
-@kernel(inline=True)
-def times(a, b):
-    return a[0] * b[0], a[1] * b[1], a[2] * b[2]
-
-
-@kernel(inline=True)
-def _three_live(rows, t):
-    return rows[3 * t, LIVE], rows[3 * t + 1, LIVE], rows[3 * t + 2, LIVE]
+                    tile = plus_diagonal(tile, (1.0 - live[0], 1.0 - live[1], 1.0 - live[2]))
+                set_tile(data, at, tile)
 
 
 @kernel(inline=True)

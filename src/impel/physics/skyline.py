@@ -7,7 +7,7 @@ no root is taken, and what is summed up stays in registers, nine numbers at a ti
 """
 
 from impel.kernel import kernel
-from impel.motion.rotations import axpy, dot, get3, set3, sub
+from impel.motion.rotations import axpy, dot, get3, scale, set3, sub
 
 REDUNDANT = 1e-9  # pivot over diagonal entry below which a row says nothing new, as some joints of closed loops do
 
@@ -26,15 +26,16 @@ def factor(tiles, envelope, begin, end, damping):
             column = envelope[c, 1]
             s = get_tile(tiles, row + c)
             for k in range(max(first, envelope[c, 0]), c):
-                s = _less_product(s, get_tile(tiles, row + k), get_tile(tiles, column + k))
+                s = plus(s, -1.0, product(get_tile(tiles, row + k), get_tile(tiles, column + k)))
             set_tile(tiles, row + c, _unmixed(s, get_tile(tiles, column + c)))
         diagonal = get_tile(tiles, row + r)
         rest = diagonal
         for c in range(first, r):
+            (p0, _, _), (_, p1, _), (_, _, p2) = get_tile(tiles, envelope[c, 1] + c)
             s = get_tile(tiles, row + c)
-            scaled = _scaled(s, get_tile(tiles, envelope[c, 1] + c))
-            rest = _less_product(rest, s, scaled)
-            set_tile(tiles, row + c, scaled)
+            lower = scaled(s, (1.0, 1.0, 1.0), (p0, p1, p2))
+            rest = plus(rest, -1.0, product(s, lower))
+            set_tile(tiles, row + c, lower)
         set_tile(tiles, row + r, _factored(rest, diagonal, damping))
 
 
@@ -100,10 +101,25 @@ def product(a, b):
 
 
 @kernel(inline=True)
-def _less_product(s, a, b):
-    """s - a·bᵀ"""
-    u, v, w = product(a, b)
-    return sub(s[0], u), sub(s[1], v), sub(s[2], w)
+def plus(a, factor, b):
+    return axpy(factor, b[0], a[0]), axpy(factor, b[1], a[1]), axpy(factor, b[2], a[2])
+
+
+@kernel(inline=True)
+def plus_diagonal(a, d):
+    return (a[0][0] + d[0], a[0][1], a[0][2]), (a[1][0], a[1][1] + d[1], a[1][2]), (a[2][0], a[2][1], a[2][2] + d[2])
+
+
+@kernel(inline=True)
+def scaled(a, rows, columns):
+    """A tile with its rows and its columns scaled."""
+    u, v, w = _times(a[0], columns), _times(a[1], columns), _times(a[2], columns)
+    return scale(u, rows[0]), scale(v, rows[1]), scale(w, rows[2])
+
+
+@kernel(inline=True)
+def _times(a, b):
+    return a[0] * b[0], a[1] * b[1], a[2] * b[2]
 
 
 @kernel(inline=True)
@@ -117,14 +133,6 @@ def _unmixed(s, pivot):
         (b[0], b1, b[2] - b[0] * l20 - b1 * l21),
         (c[0], c1, c[2] - c[0] * l20 - c1 * l21),
     )
-
-
-@kernel(inline=True)
-def _scaled(s, pivot):
-    """s·d, where d is the diagonal of a factored tile."""
-    (p0, _, _), (_, p1, _), (_, _, p2) = pivot
-    a, b, c = s
-    return (a[0] * p0, a[1] * p1, a[2] * p2), (b[0] * p0, b[1] * p1, b[2] * p2), (c[0] * p0, c[1] * p1, c[2] * p2)
 
 
 @kernel(inline=True)

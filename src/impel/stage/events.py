@@ -77,8 +77,9 @@ def notice(now, before, events, clock, time, dt, verdict):
     if clock.rejected[0] > 0:
         _tell(events, time, REJECTED, clock.rejected[0], clock.reason[0], dt)
         clock.rejected[0] = 0
-    if verdict != 0:  # accepted all the same, because it was the shortest possible
+    if verdict != 0 and clock.forced[0] == 0:  # told once for all steps in a row
         _tell(events, time, SMALLEST, 0, verdict, dt)
+    clock.forced[0] = verdict
     _notice_contacts(now.contacts, before.contacts, events, time)
     _notice_joints(now.joints, before.joints, events, time)
     _notice_actuators(now.actuators, before.actuators, events, time)

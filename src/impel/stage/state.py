@@ -51,6 +51,7 @@ class Clock:
     good: Integers  # steps since the last change of level
     rejected: Integers  # tries of the present step that were taken back
     reason: Integers  # the last verdict against one of them
+    forced: Integers  # the verdict on the last step, if it was taken all the same because it was the shortest possible
 
 
 @struct
@@ -63,7 +64,7 @@ class Pace:
 
 
 def make_clock() -> Clock:
-    return Clock(np.zeros(1), np.zeros(1), *(np.zeros(1, np.int64) for _ in range(5)))
+    return Clock(np.zeros(1), np.zeros(1), *(np.zeros(1, np.int64) for _ in range(6)))
 
 
 class Memory(NamedTuple):
