@@ -94,6 +94,34 @@ def test_events_tell_what_happened() -> None:
     assert keys[:1] == [1]
 
 
+def test_contacts_begin_and_end_in_turn_even_where_the_list_of_pairs_grows() -> None:
+    rng = np.random.default_rng(5)
+    scene = Scene(seconds=1.0, fps=10, gravity=[0, 0, 0])
+    for n in range(60):
+        at = rng.normal(size=3)
+        at *= rng.uniform(0.8, 2.0) / np.linalg.norm(at)
+        scene.body(f"ball {n}", sphere=0.1, mass=1, at=at.tolist(), velocity=(-3 * at).tolist())
+    performance = Performance(scene)
+    room = len(performance.stage.contacts.pair)
+
+    def touching() -> set[frozenset[str]]:
+        contacts, names = performance.stage.contacts, performance.compiled.bodies
+        return {frozenset(names[i] for i in pair) for pair in contacts.pair[contacts.touching != 0.0]}
+
+    together = touching()
+    for _ in range(10):
+        performance.next_frame()
+    assert len(performance.stage.contacts.pair) > room
+    for event in performance.told:
+        pair = frozenset((event["subject"], event["details"].get("with", "")))
+        if event["kind"] == "contact begins":
+            assert pair not in together
+            together.add(pair)
+        elif event["kind"] == "contact ends":
+            together.remove(pair)
+    assert together == touching()
+
+
 def test_steps_that_cannot_be_shortened_are_told_once_in_a_row() -> None:
     scene = Scene(seconds=0.5, step=0.005)
     scene.body("ground", plane={}, fixed=True)

@@ -8,13 +8,12 @@ from numpy.typing import NDArray
 
 from impel.files import Problem
 from impel.kernel import replace
-from impel.physics.contact import contact_forces, find_pairs, grow
-from impel.physics.follow import place_followers
+from impel.physics.contact import grow
 from impel.scene import Scene
 from impel.stage.compile import compile_scene
 from impel.stage.events import REASONS, drain, make_events
 from impel.stage.state import Stage, make_clock, remember
-from impel.stage.step import FAILED, FRAME_DONE, NEEDS_EVENTS, NEEDS_PAIRS, play
+from impel.stage.step import FAILED, FRAME_DONE, NEEDS_EVENTS, NEEDS_PAIRS, OPENED, play
 
 Floats = NDArray[np.float64]
 Controller = Callable[["Moment"], None]
@@ -30,14 +29,10 @@ class Performance:
         self.clock = make_clock()
         self.frame = 0
         self.told: list[dict[str, Any]] = []  # events so far
-        if self.stage.followers is not None:
-            place_followers(self.stage.bodies, self.stage.followers, 0.0, 0.0)
-        if self.stage.contacts is not None:
-            while find_pairs(self.stage.bodies, self.stage.contacts, self.compiled.pace.frame_seconds) != 0:
-                self._make_room()
-            contact_forces(self.stage.bodies, self.stage.contacts, 0.0)
-            self._let_the_ground_carry()
         self.events = make_events(self.stage)
+        while self._play() != OPENED:
+            self._make_room()
+        self._let_the_ground_carry()
 
     @property
     def stage(self) -> Stage:
@@ -56,22 +51,23 @@ class Performance:
         while True:
             if controller is not None and moment is not None and ask:
                 controller(moment)
-            outcome = play(*self.memory, self.events, self.clock, self.compiled.pace, every_step)
+            outcome = self._play(every_step)
+            self._drain()
             ask = every_step and outcome not in (NEEDS_EVENTS, NEEDS_PAIRS)
             if outcome == FRAME_DONE:
                 break
             if outcome == NEEDS_PAIRS:
                 self._make_room()
-                self.events = make_events(self.stage)
             elif outcome == FAILED:
                 raise Problem(
                     f"{self.source}: the motion breaks down at {self._now():.3f} s "
                     f"({REASONS[self.clock.reason[0]] or 'not a number'}); "
                     "softer coatings, less strength or a shorter world.step may help"
                 )
-            self._drain()
-        self._drain()
         self.frame += 1
+
+    def _play(self, every_step: bool = False) -> int:
+        return int(play(*self.memory, self.events, self.clock, self.compiled.pace, every_step))
 
     def _now(self) -> float:
         pace = self.compiled.pace
@@ -92,6 +88,7 @@ class Performance:
         contacts = self.stage.contacts
         assert contacts is not None
         self.memory = remember(replace(self.stage, contacts=grow(contacts)))
+        self.events = make_events(self.stage)
 
 
 class Moment:

@@ -44,6 +44,7 @@ class Hand:
 class Clock:
     """Where in the frame the simulation is, and how it got there. One number each, kept in arrays to be changed."""
 
+    opened: Integers  # 1 once everything is in place for time 0
     frame_start: Floats  # s
     dt_last: Floats  # s; 0 before the first step
     tick: Integers  # of the frame, see step.play
@@ -64,7 +65,7 @@ class Pace:
 
 
 def make_clock() -> Clock:
-    return Clock(np.zeros(1), np.zeros(1), *(np.zeros(1, np.int64) for _ in range(6)))
+    return Clock(*(np.zeros(1, float if kind is Floats else np.int64) for kind in Clock.__annotations__.values()))
 
 
 class Memory(NamedTuple):

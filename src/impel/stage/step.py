@@ -15,7 +15,7 @@ from impel.stage.events import notice
 GOOD, BROKEN = 0, 5  # verdicts on a step; 1 to 4 come from contact and joints
 
 # Why `play` came back to Python.
-FRAME_DONE, STEP_DONE, NEEDS_PAIRS, NEEDS_EVENTS, FAILED = 0, 1, 2, 3, 4
+FRAME_DONE, STEP_DONE, NEEDS_PAIRS, NEEDS_EVENTS, FAILED, OPENED = 0, 1, 2, 3, 4, 5
 
 GROW_AFTER = 8  # good steps before the step may double
 
@@ -86,6 +86,18 @@ def all_pairs_listed(bodies, contacts, dt):
 
 
 @kernel
+def open_curtain(bodies, followers, contacts, frame_seconds):
+    """Put everything in its place for time 0; or tell that the list of pairs is too short."""
+    if followers is not None:
+        place_followers(bodies, followers, 0.0, 0.0)
+    if not all_pairs_listed(bodies, contacts, frame_seconds):
+        return NEEDS_PAIRS
+    if contacts is not None:
+        contact_forces(bodies, contacts, 0.0)
+    return OPENED
+
+
+@kernel
 def all_finite(bodies):
     total = 0.0
     for i in range(len(bodies.mass)):
@@ -99,8 +111,12 @@ def play(now, before, values, saved, events, clock, pace, one_step):
     """Go on to the end of the frame; Python is asked only once a frame (or once a step, with `one_step`).
 
     A frame is `pace.steps` coarsest steps, each of which can be halved `pace.deepest` times: every step is
-    a whole number of ticks, so that frames land exactly.
+    a whole number of ticks, so that frames land exactly. The first call only opens the curtain.
     """
+    if clock.opened[0] == 0:
+        outcome = open_curtain(now.bodies, now.followers, now.contacts, pace.frame_seconds)
+        clock.opened[0] = outcome == OPENED
+        return outcome
     frame_ticks = pace.steps << pace.deepest
     while clock.tick[0] < frame_ticks:
         ticks = 1 << (pace.deepest - clock.level[0])
