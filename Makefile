@@ -16,7 +16,7 @@ test: lint $(VALIDATOR)/.installed
 
 # All tests again, slower, with every index of every kernel checked.
 audit: $(VENV)/.test-installed $(VALIDATOR)/.installed
-	NUMBA_BOUNDSCHECK=1 IMPEL_CACHE_DIR=.cache/audit $(BIN)/python -m pytest -n 2 --dist loadfile
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff check .

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -71,6 +72,24 @@ def test_parts_are_kept_for_later_callers(run):
 
 def test_a_part_may_be_called_from_python_afterwards(run):
     assert run("print(thrice_distance(3.0, 4.0)); print(distance(6.0, 8.0))")[-1] == "10.0"
+
+
+def test_programs_that_compile_at_the_same_time_do_not_mix_things_up(run):
+    """Different argument types of the same kernels, in a cache that all find empty."""
+    codes = ["print(thrice_distance(3.0, 4.0))", "print(thrice_distance(3, 4))", "print(thrice_distance(3, 4.0))"]
+    with ThreadPoolExecutor() as together:
+        assert [out[-1] for out in together.map(run, codes)] == ["15.0"] * 3
+    assert [run(code) for code in codes] == [["15.0"]] * 3  # and everything was kept
+
+
+def test_what_cannot_be_kept_or_read_is_compiled_again(run, tmp_path):
+    assert run("print(square(5.0))")[-1] == "25.0"
+    for path in tmp_path.rglob("*.kernel"):
+        path.write_bytes(path.read_bytes()[:100])
+    assert run("print(square(5.0))") == ["square", "twice", "25.0"]
+    assert run("print(square(5.0))") == ["25.0"]
+    full = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0));"  # no file may grow
+    assert run(full + "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); print(square(5))")[-1] == "25.0"
 
 
 def test_kernels_look_like_their_functions():

@@ -4,7 +4,8 @@ A module with kernels says `from impel.kernel import kernel` and decorates its f
 `struct`.
 """
 
-from impel.kernel.compiling import CACHE_DIRECTORY, kernel
+from impel.kernel.caching import CACHE_DIRECTORY
+from impel.kernel.compiling import kernel
 from impel.kernel.structs import fields_of, replace, struct
 
 __all__ = ["CACHE_DIRECTORY", "fields_of", "kernel", "replace", "struct"]

@@ -1,54 +1,17 @@
-"""The decorator of hot functions, where their machine code is kept, and the notice while it is made.
-
-Numba's own cache does not notice edits in imported modules and would silently run old code, so the cache lives in a
-directory named after a hash of all sources of the package.
-"""
+"""The decorator of hot functions, and the notice while they are compiled."""
 
 import functools
-import hashlib
-import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
 from numba.core import event, types
 
+from impel.kernel.caching import KernelCache
 from impel.kernel.parts import Part, WholeCompiler
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-KEPT_CACHES = 4  # directories of older versions that survive, so that switching branches stays cheap
-
-
-def _source_hash() -> str:
-    digest = hashlib.sha256(f"numba {numba.__version__} python {sys.version_info[:2]}".encode())
-    package = Path(__file__).parents[1]
-    for path in sorted(package.rglob("*.py")):
-        digest.update(str(path.relative_to(package)).encode() + path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _cache_directory() -> Path:
-    root = Path(os.environ.get("IMPEL_CACHE_DIR") or Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")) / "impel")
-    mine = root.expanduser() / "kernels" / _source_hash()
-    try:
-        mine.mkdir(parents=True, exist_ok=True)
-        os.utime(mine)
-        by_age = sorted(mine.parent.iterdir(), key=lambda p: p.stat().st_mtime, reverse=True)
-        for stale in by_age[KEPT_CACHES:]:
-            shutil.rmtree(stale, ignore_errors=True)
-    except OSError:  # a read-only home must not stop a simulation
-        mine = Path(tempfile.gettempdir()) / f"impel-{os.getuid()}" / mine.name
-        mine.mkdir(parents=True, exist_ok=True)
-    return mine
-
-
-CACHE_DIRECTORY = _cache_directory()
-numba.config.CACHE_DIR = str(CACHE_DIRECTORY)  # type: ignore[attr-defined]
 
 # Fused multiply-add is welcome. The flags `nnan` and `ninf` are not: they delete the checks for NaN.
 _FASTMATH = {"contract"}
@@ -89,7 +52,8 @@ class Kernel:
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         functools.update_wrapper(self, function)
         self.py_func = function
-        self._whole = numba.njit(cache=True, pipeline_class=WholeCompiler, **options)(function)  # type: ignore[call-overload]
+        self._whole = numba.njit(pipeline_class=WholeCompiler, **options)(function)  # type: ignore[call-overload]
+        self._whole._cache = KernelCache(function)
         self._part = Part(function, options)
         self._numba_type_ = types.Dispatcher(self._part)  # what kernels see that call it
 

@@ -13,7 +13,7 @@ from typing import Any
 import llvmlite.binding as llvm
 from numba import _dynfunc  # type: ignore[attr-defined]
 from numba.core import types
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.caching import CompileResultCacheImpl
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, _LowerResult, compile_result
 from numba.core.compiler_machinery import LoweringPass, register_pass
@@ -22,6 +22,7 @@ from numba.core.lowering import Lower
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering, NoPythonSupportedFeatureValidation
 
+from impel.kernel.caching import KernelCache
 from impel.kernel.indices import CountFromFront
 
 
@@ -134,5 +135,5 @@ class _PartsOnDisk(CompileResultCacheImpl):  # type: ignore[misc]
         )
 
 
-class _PartCache(FunctionCache):  # type: ignore[misc]
+class _PartCache(KernelCache):
     _impl_class = _PartsOnDisk
