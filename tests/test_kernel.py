@@ -1,6 +1,8 @@
 """Kernels, whole and as parts of others, in fresh processes that share a cache; and structs."""
 
+import copy
 import os
+import pickle
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -107,10 +109,18 @@ class Pair:
     right: float = 2.0
 
 
+@kernel
+def set_first(pair):
+    pair.left[0] = 7.0
+
+
 def test_structs_are_records():
     pair = Pair(np.ones(3))
     assert list(fields_of(pair)) == ["left", "right"]
     assert (replace(pair, right=3.0).right, pair.right) == (3.0, 2.0)
+    for twin in (copy.deepcopy(pair), pickle.loads(pickle.dumps(pair))):
+        set_first(twin)
+        assert (twin.left[0], pair.left[0]) == (7.0, 1.0)  # an array of its own
     with pytest.raises(AttributeError, match="use replace"):
         pair.right = 4.0
     with pytest.raises(TypeError, match="exactly the fields left, right"):

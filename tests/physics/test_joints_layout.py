@@ -125,6 +125,13 @@ def test_gap_that_cannot_be_closed_is_reported():
     assert gap == pytest.approx(0.2, rel=1e-3)
 
 
+def test_a_point_on_the_axis_of_a_cylinder_is_brought_to_its_surface():
+    bodies = bodies_at([(0, 0, 0), (0, 0, 0.1)], inertia=(1e-3,) * 3)
+    spec = JointSpec("on_surface", 1, 0, (0, 0, 0.1), at_b=(0, 0, 0), surface="cylinder", size=(0.5, 2.0))
+    assert assemble(bodies, make_joints([spec], bodies)) < 1e-12
+    assert np.linalg.norm(bodies.position[1, :2]) == pytest.approx(0.5)
+
+
 def test_point_outside_its_sphere_or_segment_is_brought_to_the_edge():
     bodies = bodies_at([(0, 0, 0), (2, 0, 0), (0, 3, 1)], inertia=(1e-3,) * 3)
     joints = jointed(
@@ -189,6 +196,7 @@ def test_state_is_all_that_a_step_needs():
     (JointSpec("ball", 0, 2, (0, 0, 0)), "cannot give way"),
     (JointSpec("hinge", 0, 1, (0, 0, 0), axis=(0, 0, 0)), "axis: must not be zero"),
     (JointSpec("hinge", 0, 1, (0, 0, 0), limits=(1, -1)), "limits: the first must not be greater"),
+    (JointSpec("hinge", 0, 1, (0, 0, 0), limits=(0.5, 0.5)), "limits: are equal"),
     (JointSpec("on_segment", 1, 0, (0, 0, 0), points=[(0, 0, 0)]), "two ends"),
     (JointSpec("on_segment", 1, 0, (0, 0, 0), points=[(0, 0, 0)] * 2), "same place"),
     (JointSpec("on_curve", 1, 0, (0, 0, 0), points=[(0, 0, 0), (1, 0, 0)], closed=True), "at least 3"),

@@ -46,6 +46,7 @@ def struct(cls: type[S]) -> type[S]:
         )
 
     cls.__init__ = __init__  # type: ignore[assignment,misc]
+    cls.__reduce__ = lambda self: (cls, tuple(fields_of(self).values()))  # type: ignore[assignment,method-assign]
     cls.__setattr__ = _refuse  # type: ignore[assignment,method-assign]
     return cls
 

@@ -32,7 +32,7 @@ def assemble(bodies, joints):
         damping, best, gap = 0.0, math.inf, math.inf
         back = False
         for _ in range(ITERATIONS):
-            look(bodies, joints, begin, end, begin < end)
+            look(bodies, joints, begin, end, True)
             meet_limits(joints, begin, end)
             size = 0.0
             for r in range(3 * tile, 3 * tile_end):

@@ -22,16 +22,28 @@ class Followers:
 
 
 @kernel
-def place_followers(bodies, followers, time, dt):
-    """Take every key-framed body to its place at time + dt, with the velocities that bring it there."""
+def lead_followers(bodies, followers, time, dt):
+    """Give every key-framed body the velocities that bring it to its place at time + dt."""
     for k in range(len(followers.body)):
         i = followers.body[k]
-        first, last = followers.first[k], followers.first[k + 1]
-        x, q, _, _ = follow(followers.time, followers.position, followers.orientation, first, last, time + dt)
-        q = normalize(q)
-        if dt > 0.0:
-            set3(bodies.velocity, i, scale(sub(x, get3(bodies.position, i)), 1.0 / dt))
-            turned = logarithm(multiply(q, conjugate(get4(bodies.orientation, i))))
-            set3(bodies.spin, i, scale(turned, 1.0 / dt))
+        x, q = _told(followers, k, time + dt)
+        set3(bodies.velocity, i, scale(sub(x, get3(bodies.position, i)), 1.0 / dt))
+        turned = logarithm(multiply(q, conjugate(get4(bodies.orientation, i))))
+        set3(bodies.spin, i, scale(turned, 1.0 / dt))
+
+
+@kernel
+def place_followers(bodies, followers, time):
+    """Take every key-framed body to its place."""
+    for k in range(len(followers.body)):
+        i = followers.body[k]
+        x, q = _told(followers, k, time)
         set3(bodies.position, i, x)
         set4(bodies.orientation, i, q)
+
+
+@kernel
+def _told(followers, k, time):
+    first, last = followers.first[k], followers.first[k + 1]
+    x, q, _, _ = follow(followers.time, followers.position, followers.orientation, first, last, time)
+    return x, normalize(q)

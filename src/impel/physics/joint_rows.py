@@ -247,7 +247,7 @@ def _three_rows(rows, t, column):
 
 @kernel(inline=True)
 def turned(place, i, m):
-    """The spin that goes with an angular momentum, by the inverse inertia that `weigh` left in `place`."""
+    """The spin that goes with an angular momentum, by the inverse inertia that `lean` left in `place`."""
     p = place[i]
     return (
         p[INVERSE] * m[0] + p[INVERSE + 1] * m[1] + p[INVERSE + 2] * m[2],

@@ -144,15 +144,17 @@ def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
         joint["knot"], joint["last_knot"] = knot, knot + len(placed[j].curve) - 1
         knot += len(placed[j].curve)
 
-    sorted_at = {body: [k for k in range(len(specs)) if each[k]["index"] in at_body[body]] for body in at_body}
+    place_of = {int(j): k for k, j in enumerate(each["index"])}
+    sorted_at = {body: sorted(place_of[j] for j in at_body[body]) for body in at_body}
     first = np.zeros(tile, np.int64)
     pairs: list[tuple[int, int, int, int, int, bool]] = []
     members: list[int] = []
+    known: set[int] = set()
     blank: list[int] = []
     size = 0
     marks = [(0, 0, 0, 0, 0)]
     for island in islands:
-        begin, _, begin_members, *_ = marks[-1]
+        begin = marks[-1][0]
         for k in range(begin, begin + len(island)):
             met: set[int] = set()
             for side, body in enumerate((int(each[k]["a"]), int(each[k]["b"]))):
@@ -160,7 +162,8 @@ def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
                     earlier = [e for e in sorted_at[body] if e <= k]
                     pairs += [(k, e, side, int(each[e]["b"] == body), body, e in met) for e in earlier]
                     met.update(earlier)
-                    if body not in members[begin_members:]:
+                    if body not in known:
+                        known.add(body)
                         members.append(body)
             filled = {t for e in met for t in range(each[e]["tile"], each[e]["tile_end"])}
             for t in range(each[k]["tile"], each[k]["tile_end"]):
@@ -208,6 +211,8 @@ def _problems(spec: JointSpec, bodies: Bodies) -> Iterable[str]:
         yield f"{spec.name}: axis: must not be zero"
     if spec.limits is not None and not spec.limits[0] <= spec.limits[1]:
         yield f"{spec.name}: limits: the first must not be greater than the second"
+    if spec.limits is not None and spec.limits[0] == spec.limits[1] != 0.0:
+        yield f"{spec.name}: limits: are equal; use a weld of bodies that are placed as they shall stay"
     if spec.kind == "on_segment" and len(spec.points) != 2:
         yield f"{spec.name}: points: a segment has two ends, got {len(spec.points)}"
     if spec.kind == "on_curve" and len(spec.points) < (3 if spec.closed else 2):

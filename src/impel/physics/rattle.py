@@ -9,7 +9,7 @@ nothing is computed twice, and key-framed bodies, which are moved before the joi
 import math
 
 from impel.kernel import kernel
-from impel.motion.rotations import axpy, dot, get3, get4, set3, set4, sub
+from impel.motion.rotations import axpy, dot, get3, get4, norm, set3, set4, sub
 from impel.physics.bodies import drift_one, spin_of, turn_freely
 from impel.physics.joint_rows import lean, look, strike, turned, vector_of, weigh, worst_row
 from impel.physics.joints import ANGULAR_A, ANGULAR_B, BEFORE, FORCE, LINEAR, LIVE, LOWER, UPPER
@@ -20,6 +20,7 @@ ACCEPTABLE = 1e-8  # m or rad: what is still good when they get no further (over
 ITERATIONS = 8  # at 1 ms one or two are usual; a step that needs more is too long
 ROUNDS = 4  # changes of the set of limits that are met, within one step
 TOLERABLE = 1e-6  # m or rad, in rows that are redundant: a loop that was written with rounded numbers
+LEAP = 1.0  # rad: by how much a turn in one step may differ from the last; joints also close again after a full turn
 DIVERGED = 3  # verdict
 
 
@@ -28,6 +29,7 @@ def hold_positions(bodies, joints, dt):
     """Move all bodies by a step so that the joints hold. Velocities hold the first half-kick before, and stay at
     half time after; key-framed bodies are already in place. Returns the verdict."""
     impulse, change, rows = joints.impulse, joints.change, joints.rows
+    verdict = 0
     for k in range(len(joints.loose)):
         drift_one(bodies, joints.loose[k], dt)
     for island in range(len(joints.island) - 1):
@@ -49,7 +51,7 @@ def hold_positions(bodies, joints, dt):
                 momentum = get3(bodies.momentum, i)
                 q = turn_freely((p[3], p[4], p[5], p[6]), momentum, bodies.inverse_inertia[i], bodies.top[i], dt)
                 set4(bodies.orientation, i, q)
-            look(bodies, joints, begin, end, begin > end)  # no: but a literal would compile it twice
+            look(bodies, joints, begin, end, False)
             error = worst_row(joints, tile, tile_end, TOLERANCE / TOLERABLE)
             done = error <= TOLERANCE
             # The set of limits is settled before the iterations and checked after them, frozen in between.
@@ -67,9 +69,9 @@ def hold_positions(bodies, joints, dt):
             if done:
                 break
             if iteration == ITERATIONS or not error < 100.0 * last_error:
-                if error <= ACCEPTABLE:
-                    break
-                return DIVERGED
+                if error > ACCEPTABLE:
+                    verdict = DIVERGED
+                break
             iteration += 1
             last_error = error
             solve(joints.factor, joints.envelope, tile, tile_end, change)
@@ -82,8 +84,11 @@ def hold_positions(bodies, joints, dt):
             rows[r, FORCE] = force
         for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
             i = joints.members[k]
-            set3(bodies.spin, i, spin_of(bodies, i, get3(bodies.momentum, i)))
-    return 0
+            spin = spin_of(bodies, i, get3(bodies.momentum, i))
+            if not dt * norm(sub(spin, get3(bodies.spin, i))) < LEAP:
+                verdict = DIVERGED
+            set3(bodies.spin, i, spin)
+    return verdict
 
 
 @kernel
@@ -135,7 +140,7 @@ def hold_velocities(bodies, joints):
     for island in range(len(joints.island) - 1):
         begin, end = joints.island[island, 0], joints.island[island + 1, 0]
         tile, tile_end = joints.island[island, 1], joints.island[island + 1, 1]
-        look(bodies, joints, begin, end, begin < end)
+        look(bodies, joints, begin, end, True)
         lean(bodies, joints, island)
         for _ in range(ROUNDS):
             weigh(bodies, joints, island)

@@ -9,7 +9,7 @@ no root is taken, and what is summed up stays in registers, nine numbers at a ti
 from impel.kernel import kernel
 from impel.motion.rotations import axpy, dot, get3, scale, set3, sub
 
-REDUNDANT = 1e-9  # pivot over diagonal entry below which a row says nothing new, as some joints of closed loops do
+REDUNDANT = 1e-11  # pivot over diagonal entry below which a row says nothing new, as some joints of closed loops do
 
 
 @kernel

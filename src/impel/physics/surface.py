@@ -36,8 +36,8 @@ def distance_to_surface(surfaces, k, size, p):
     if surface == CYLINDER:
         r = math.hypot(p[0], p[1])
         d, out, along, _ = _corner(r - size[0], abs(p[2]) - size[1], -math.inf, size[3])
-        out = out / r if r > 0.0 else 0.0
-        return d, (out * p[0], out * p[1], math.copysign(along, p[2]))
+        x, y = (p[0] / r, p[1] / r) if r > 0.0 else (1.0, 0.0)
+        return d, (out * x, out * y, math.copysign(along, p[2]))
     z = p[2]
     if surface == CAPSULE:
         z -= min(max(z, -size[1]), size[1])

@@ -11,12 +11,13 @@ from impel.control.linkage import BALL, HINGE, WELD, Tie
 from impel.control.specs import ActuatorSpec, largest_stable_step, make_actuators
 from impel.files import Problem
 from impel.geometry.shapes import Solid, solid
+from impel.motion.follow import follow
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
 from impel.physics.assembly import assemble
 from impel.physics.bodies import Bodies, make_bodies
 from impel.physics.contact import Coating, default_coating, make_contacts
 from impel.physics.follow import Followers
-from impel.physics.joints import JointSpec, make_joints
+from impel.physics.joints import AT_A, FRAME_A, KINDS, Joints, JointSpec, make_joints
 from impel.scene.bodies import Body
 from impel.scene.derived import WATER, drive, followed
 from impel.scene.joints import Joint
@@ -77,7 +78,7 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         displaced=1 if scene.world.joints == "displacement" else None,
         printed=1 if scene.world.joints == "paper" else None,
         contacts=_contacts(cast, bodies, specs),
-        actuators=_actuators(actuator_specs, bodies, specs, scene.world.gravity) if actuator_specs else None,
+        actuators=_actuators(actuator_specs, bodies, joints, scene.world.gravity) if actuator_specs else None,
         hand=Hand(np.zeros_like(bodies.push), np.zeros_like(bodies.twist)) if by_hand else None,
         gravity=scene.world.gravity,
         drag=scene.world.drag,
@@ -98,15 +99,25 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
 def _bodies(cast: dict[str, Body], solids: list[Solid], needs_world: bool) -> Bodies:
     rows = []
     for body, whole in zip(cast.values(), solids, strict=True):
-        position, orientation = centre_of(whole, body.at, body.orientation)
+        at, turned = _start_of(body)
+        position, orientation = centre_of(whole, at, turned)
         spin = np.radians(body.spin)
-        velocity = np.array(body.velocity) + np.cross(spin, position - body.at)
+        velocity = np.array(body.velocity) + np.cross(spin, position - at)
         mass = _mass(body, whole)
         inertia = mass * whole.inertia if math.isfinite(mass) else np.ones(3)
         rows.append((position, orientation, velocity, spin, mass, inertia))
     if needs_world:
         rows.append((np.zeros(3), np.array([1.0, 0, 0, 0]), np.zeros(3), np.zeros(3), math.inf, np.ones(3)))
     return make_bodies(*(np.array(column, float) for column in zip(*rows, strict=True)))
+
+
+def _start_of(body: Body) -> tuple[Any, Any]:
+    """Where a shape's origin is at time 0, and how it is turned."""
+    if body.follows is None:
+        return body.at, body.orientation
+    times, positions, orientations = (np.asarray(told, float) for told in followed(body))
+    at, orientation, _, _ = follow(times, positions, orientations, 0, len(times), 0.0)
+    return at, orientation
 
 
 def _mass(body: Body, whole: Solid) -> float:
@@ -145,7 +156,7 @@ def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> Join
     at = joint.at
     fields: dict[str, Any] = {"at_b": joint.at_b}
     if joint.kind == "weld" and at is None:
-        at = scene.bodies[b if b != WORLD else a].at
+        at = _start_of(scene.bodies[b if b != WORLD else a])[0]
     elif joint.kind == "hinge":
         fields["axis"] = joint.axis
         fields["limits"] = None if joint.limits is None else tuple(map(math.radians, joint.limits))
@@ -155,13 +166,12 @@ def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> Join
         fields |= {"points": joint.curve, "closed": joint.loop}
     elif joint.kind == "on_surface":
         placed = joint.surface or scene.bodies[b]
+        at_b, turned = (placed.at, placed.orientation) if joint.surface else _start_of(scene.bodies[b])
         kind, size = placed.shape.kind, getattr(placed.shape, placed.shape.kind)
-        if kind == "blob":
-            raise Problem(f"scene: joints.{name}: a point cannot slide over a blob; use a simpler shape as its surface")
         sizes = {"plane": (), "sphere": (size,), "box": size}.get(kind)
         fields |= {
-            "at_b": placed.at,
-            "orientation": placed.orientation,
+            "at_b": at_b,
+            "orientation": turned,
             "surface": kind,
             "size": (size.radius, size.length) if sizes is None else sizes,
         }
@@ -171,19 +181,36 @@ def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> Join
 
 
 def _actuators(
-    specs: list[ActuatorSpec], bodies: Bodies, joints: list[JointSpec], gravity: tuple[float, float, float]
+    specs: list[ActuatorSpec], bodies: Bodies, joints: Joints | None, gravity: tuple[float, float, float]
 ) -> Actuators:
-    actuators = make_actuators(specs, bodies, _ties(joints), math.hypot(*gravity))
+    ties = [] if joints is None else _ties(joints, bodies)
+    actuators = make_actuators(specs, bodies, ties, math.hypot(*gravity))
     # An actor that adapts at all knows its own weight from the start. The paper lets it learn even that, and so every
-    # take would begin with a dip of half a second.
-    actuators.carried[:] = actuators.adaptation > 0.0
+    # take would begin with a dip of half a second. What several move they share; what hangs on something immovable
+    # is carried by that, and by whom else is not known.
+    linkage = actuators.linkage
+    root = linkage.root[actuators.member]
+    moves = actuators.paths.turns == 0
+    movers = np.bincount(root[moves], minlength=len(linkage.body))
+    share = np.where(linkage.held[root] == 1, 0.0, 1.0 / np.maximum(movers[root], 1))
+    actuators.carried[:] = np.where(moves, share, 1.0) * (actuators.adaptation > 0.0)
     return actuators
 
 
-def _ties(joints: list[JointSpec]) -> list[Tie]:
-    """Which bodies hang together, for actuators that carry more than their own body."""
+def _ties(joints: Joints, bodies: Bodies) -> list[Tie]:
+    """Which bodies hang together and where, for actuators that carry more than their own body."""
     kinds = {"hinge": HINGE, "weld": WELD}
-    return [Tie(j.a, j.b, j.at, kinds.get(j.kind, BALL), j.axis) for j in joints if j.kind != "in_sphere"]
+    ties = []
+    for k in np.argsort(joints.each["index"]):  # as they were written
+        joint, fixed = joints.each[k], joints.fixed[k]
+        kind = KINDS[joint["kind"]]
+        if kind != "in_sphere":
+            a, b = int(joint["a"]), int(joint["b"])
+            q = bodies.orientation[a]
+            at = bodies.position[a] + matrix_from_quaternion(q) @ fixed[AT_A : AT_A + 3]
+            axis = matrix_from_quaternion(multiply_quaternions(q, fixed[FRAME_A : FRAME_A + 4]))[:, 2]
+            ties.append(Tie(a, b, at, kinds.get(kind, BALL), axis))
+    return ties
 
 
 def _actuator(body: int, wish: Any, whole: Solid) -> ActuatorSpec:

@@ -8,7 +8,7 @@ from impel.motion.rotations import set3
 from impel.physics.bodies import drift, kick
 from impel.physics.contact import contact_forces, find_pairs
 from impel.physics.displacement import hold_positions_displacement, hold_positions_paper
-from impel.physics.follow import place_followers
+from impel.physics.follow import lead_followers, place_followers
 from impel.physics.rattle import hold_positions, hold_velocities
 from impel.stage.events import notice
 
@@ -33,7 +33,7 @@ def step(time, dt, dt_last, bodies, followers, joints, displaced, printed, conta
 
     # 2.1 Positions at t + dt from positions and forces at t
     if followers is not None:
-        place_followers(bodies, followers, time, dt)
+        place_followers(bodies, followers, time + dt)
     kick(bodies, gravity, drag, 0.5 * dt)
 
     # 2.2 Maintain the joints
@@ -81,7 +81,10 @@ def copy(source, destination):
 
 
 @kernel
-def all_pairs_listed(bodies, contacts, dt):
+def all_pairs_listed(bodies, followers, contacts, time, dt):
+    """List all pairs of bodies that could touch until `time + dt`, if there is room for them."""
+    if followers is not None:  # which may be about to start
+        lead_followers(bodies, followers, time, dt)
     return contacts is None or find_pairs(bodies, contacts, dt) == 0
 
 
@@ -89,8 +92,8 @@ def all_pairs_listed(bodies, contacts, dt):
 def open_curtain(bodies, followers, contacts, frame_seconds):
     """Put everything in its place for time 0; or tell that the list of pairs is too short."""
     if followers is not None:
-        place_followers(bodies, followers, 0.0, 0.0)
-    if not all_pairs_listed(bodies, contacts, frame_seconds):
+        place_followers(bodies, followers, 0.0)
+    if not all_pairs_listed(bodies, followers, contacts, 0.0, frame_seconds):
         return NEEDS_PAIRS
     if contacts is not None:
         contact_forces(bodies, contacts, 0.0)
@@ -124,7 +127,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         time = clock.frame_start[0] + pace.frame_seconds * clock.tick[0] / frame_ticks
         if events.count[0] + events.most_per_step > len(events.time):
             return NEEDS_EVENTS
-        if not all_pairs_listed(now.bodies, now.contacts, dt):
+        if not all_pairs_listed(now.bodies, now.followers, now.contacts, time, dt):
             return NEEDS_PAIRS
 
         copy(values, saved)

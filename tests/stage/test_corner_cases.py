@@ -1,0 +1,97 @@
+"""Scenes that once went wrong: extreme masses, things that start suddenly, things that start apart."""
+
+import numpy as np
+import pytest
+
+from impel.scene import Scene
+from impel.stage import simulate
+from impel.stage.compile import compile_scene
+
+
+@pytest.mark.parametrize("mass", [20, 200, 500])
+def test_a_heavy_ball_on_a_light_rod_keeps_its_energy(mass: float) -> None:
+    """A light link may close its joints again after a full turn within one step; that is not its motion."""
+    scene = Scene(seconds=2.0)
+    scene.body("rod", capsule={"radius": 0.01, "length": 0.1}, mass=0.02, at=[0.05, 0, 2], euler=[0, 90, 0])
+    scene.body("ball", sphere=0.2, mass=mass, at=[0.3, 0, 2])
+    scene.joint("top", ball=["world", "rod"], at=[0, 0, 2])
+    scene.joint("hook", ball=["rod", "ball"], at=[0.1, 0, 2])
+    energy = simulate(scene).channels["energy"]
+    assert np.ptp(energy) < 0.02 * mass * 9.81 * 0.3
+
+
+@pytest.mark.parametrize("impossible_first", [True, False])
+def test_joints_that_cannot_hold_do_not_stop_others(impossible_first: bool) -> None:
+    def torn(scene: Scene) -> None:
+        for name, side in (("left", -1), ("right", 1)):
+            keys = [{"time": t, "at": [side * (1 + t), 0, 3]} for t in (0, 1)]
+            scene.body(name, box=[0.1, 0.1, 0.1], collides=False, follows=keys)
+        scene.body("rod", box=[2, 0.1, 0.1], mass=1, at=[0, 0, 3], collides=False)
+        scene.joint("jl", ball=["left", "rod"], at=[-1, 0, 3])
+        scene.joint("jr", ball=["rod", "right"], at=[1, 0, 3])
+
+    def pendulum(scene: Scene) -> None:
+        scene.body("bob", sphere=0.1, mass=1, at=[1, 5, 1], collides=False)
+        scene.joint("pin", ball=["world", "bob"], at=[0, 5, 1])
+
+    alone, both = Scene(seconds=0.5, step=1 / 240), Scene(seconds=0.5, step=1 / 240)
+    pendulum(alone)
+    for part in (torn, pendulum) if impossible_first else (pendulum, torn):
+        part(both)
+    expected, take = simulate(alone), simulate(both)
+    np.testing.assert_array_equal(take.position[:, take.index("bob")], expected.position[:, 0])
+
+
+def test_a_bat_that_starts_suddenly_hits_like_one_that_was_always_moving() -> None:
+    def hit(keys: list[dict]) -> float:
+        scene = Scene(seconds=0.3, gravity=[0, 0, 0])
+        scene.body("bat", box=[0.02, 0.3, 0.3], follows=keys)
+        scene.body("ball", sphere=0.01, mass=0.01, at=[0.025, 0, 0])
+        return float(simulate(scene).position[-1, 1, 0])
+
+    sudden = hit([{"time": 0, "at": [0, 0, 0]}, {"time": 0.1}, {"time": 0.3, "at": [4, 0, 0]}])
+    steady = hit([{"time": 0, "at": [-2, 0, 0]}, {"time": 0.3, "at": [4, 0, 0]}])
+    assert sudden > 4.0
+    assert sudden == pytest.approx(steady, abs=1e-3)
+
+
+def test_what_hangs_on_a_key_framed_body_hangs_where_its_first_key_is() -> None:
+    scene = Scene(seconds=0.5)
+    scene.body("hand", box=[0.1, 0.1, 0.1], collides=False, follows=[{"time": 0, "at": [0, 0, 2]}])
+    scene.body("ball", sphere=0.1, mass=1, at=[0, 0, 1], collides=False)
+    scene.joint("string", ball=["hand", "ball"], at=[0, 0, 2])
+    np.testing.assert_allclose(simulate(scene).position[:, 1], [[0, 0, 1]] * 31, atol=1e-9)
+
+
+def test_two_hands_share_what_they_carry() -> None:
+    scene = Scene(seconds=1.0)
+    scene.body("bar", box=[1, 0.05, 0.05], mass=2, at=[0, 0, 2], collides=False)
+    for name, x in (("left", -0.5), ("right", 0.5)):
+        scene.body(name, sphere=0.1, mass=1, at=[x, 0, 2], collides=False)
+        scene.joint(f"{name} grip", ball=[name, "bar"], at=[x, 0, 2])
+        scene[name].move([[x, 0, 2], [x, 0, 2]], base_distance=0.1)
+    assert np.abs(simulate(scene).position[:, 0] - [0, 0, 2]).max() < 1e-3
+
+
+def test_an_actor_does_not_lift_what_something_fixed_carries() -> None:
+    scene = Scene(seconds=1.0)
+    scene.body("link", box=[0.1, 0.1, 1], mass=10, at=[0, 0, 2], collides=False)
+    scene.body("tip", sphere=0.1, mass=1, at=[0, 0, 1.5], collides=False)
+    scene.joint("ceiling", ball=["world", "link"], at=[0, 0, 2.5])
+    scene.joint("end", ball=["link", "tip"], at=[0, 0, 1.5])
+    scene["tip"].move([[0, 0, 1.5], [0, 0, 1.5]], base_distance=0.1)
+    assert np.abs(simulate(scene).position[:, 1] - [0, 0, 1.5]).max() < 0.01
+
+
+def test_actors_know_where_joints_are_once_they_are_closed() -> None:
+    def pivot(height: float, **joint: list) -> list[float]:
+        scene = Scene(seconds=1.0)
+        scene.body("rod", capsule={"radius": 0.05, "length": 1.0}, mass=1, at=[0, 0, height], collides=False)
+        scene.joint("pin", ball=["rod", "world"], **joint)
+        scene["rod"].turn([{"euler": [0, 0, 0]}, {"euler": [0, 60, 0]}], base_angle=20)
+        actuators = compile_scene(scene).stage.actuators
+        assert actuators is not None
+        return [*actuators.linkage.pivot[0], *actuators.strength]
+
+    together = pivot(1.5, at=[0, 0, 2])
+    assert pivot(1.0, at=[0, 0, 1.5], at_b=[0, 0, 2]) == pytest.approx(together, abs=1e-9)
