@@ -95,3 +95,36 @@ def test_actors_know_where_joints_are_once_they_are_closed() -> None:
 
     together = pivot(1.5, at=[0, 0, 2])
     assert pivot(1.0, at=[0, 0, 1.5], at_b=[0, 0, 2]) == pytest.approx(together, abs=1e-9)
+
+
+def test_a_loop_that_folds_flat_gains_no_energy() -> None:
+    """A rhombus of four equal sides passes a place where its joints no longer say how it moves on."""
+    scene = Scene(seconds=2.0)
+    places = [(0.122, 0.9645), (-0.122, 0.9645), (-0.122, 0.7208), (0.122, 0.7208)]
+    for i, (x, z) in enumerate(places):
+        scene.body(f"side {i}", sphere=0.1, mass=1 + i, at=[x, 0, z], collides=False)
+    corners = [(0, 1.08635), (-0.244, 0.84265), (0, 0.59895), (0.244, 0.84265)]
+    for i, (x, z) in enumerate(corners):
+        scene.joint(f"corner {i}", ball=[f"side {i}", f"side {(i + 1) % 4}"], at=[x, 0, z])
+    scene.joint("nail", ball=["world", "side 0"], at=[0.244, 0, 0.84265])
+    take = simulate(scene)
+    energy = take.channels["energy"]
+    assert energy.max() < energy[0] + 1e-3 * 10 * 9.81 * 0.5
+    assert np.abs(np.diff(take.position, axis=0)).max() * take.fps < 10.0
+
+
+@pytest.mark.parametrize("sunk", [0.02, 0.05, 0.1])
+def test_what_overlaps_at_the_start_is_pushed_apart_not_shot_off(sunk: float) -> None:
+    scene = Scene(seconds=1.0)
+    scene.body("ground", plane={}, fixed=True)
+    scene.body("ball", sphere=0.2, mass=1, at=[0, 0, 0.2 - sunk])
+    take = simulate(scene)
+    assert np.abs(np.diff(take.position[:, 1], axis=0)).max() * take.fps < 3.0
+
+
+def test_a_thin_rod_does_not_sink_through_the_ground() -> None:
+    scene = Scene(seconds=1.0)
+    scene.body("ground", plane={}, fixed=True)
+    rod = {"radius": 0.006, "length": 1.0}
+    scene.body("rod", capsule=rod, at=[0, 0, 1], euler=[0, 90, 0], velocity=[0, 0, -10])
+    assert simulate(scene).position[:, 1, 2].min() > -0.006

@@ -1,25 +1,18 @@
 """Before time 0: bodies whose joints start apart are brought together."""
 
-import math
-
 from impel.kernel import kernel
-from impel.motion.rotations import add, axpy, exponential, get3, get4, multiply, normalize, scale, set3, set4
-from impel.physics.joint_rows import lean, look, vector_of, weigh, worst_row
-from impel.physics.joints import LINEAR, LIVE, TURNING_A
-from impel.physics.rattle import hold_velocities, keep_places, meet_limits
-from impel.physics.skyline import factor, solve
+from impel.physics.closing import close_gaps
+from impel.physics.joints import LIVE
+from impel.physics.rattle import hold_velocities
 
-CLOSED = 1e-12  # m or rad
 ITERATIONS = 200  # 3 to 10 are usual; many only where the joints cannot be closed
-LEAST, STUCK = 1e-6, 1e6  # damping that makes a difference, and that at which nothing moves any more
 
 
 @kernel
 def assemble(bodies, joints):
-    """Close the gaps of all joints, moving heavy bodies least; return the largest that remains, in m or rad.
+    """Close the gaps of all joints; return the largest that remains, in m or rad.
 
-    Newton's method, damped where it does not get nearer (Levenberg and Marquardt). Bodies that cannot move
-    stay. Afterwards the velocities agree with the joints and the first step may begin.
+    Afterwards the velocities agree with the joints and the first step may begin.
     """
     largest = 0.0
     for k in range(len(joints.each)):
@@ -27,56 +20,6 @@ def assemble(bodies, joints):
         for r in range(joints.each[k].row, joints.each[k].row_end):
             joints.rows[r, LIVE] = 0.0 if r == joints.each[k].limit else 1.0
     for island in range(len(joints.island) - 1):
-        begin, end = joints.island[island, 0], joints.island[island + 1, 0]
-        tile, tile_end = joints.island[island, 1], joints.island[island + 1, 1]
-        damping, best, gap = 0.0, math.inf, math.inf
-        back = False
-        for _ in range(ITERATIONS):
-            look(bodies, joints, begin, end, True)
-            meet_limits(joints, begin, end)
-            size = 0.0
-            for r in range(3 * tile, 3 * tile_end):
-                size += joints.change[r] * joints.change[r]
-            if size < best:
-                best, gap = size, worst_row(joints, tile, tile_end, 1.0)
-                damping = 0.1 * damping if damping > LEAST else 0.0
-                keep_places(bodies, joints, island)
-            elif not back:
-                damping = max(10.0 * damping, LEAST)
-                for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
-                    i = joints.members[k]
-                    p = joints.place[i]
-                    set3(bodies.position, i, (p[0], p[1], p[2]))
-                    set4(bodies.orientation, i, (p[3], p[4], p[5], p[6]))
-                back = True
-                continue
-            back = False
-            if gap <= CLOSED or damping > STUCK:
-                break
-            lean(bodies, joints, island)
-            weigh(bodies, joints, island)
-            factor(joints.factor, joints.envelope, tile, tile_end, damping)
-            solve(joints.factor, joints.envelope, tile, tile_end, joints.change)
-            _displace(bodies, joints, begin, end)
-        largest = max(largest, gap)
+        largest = max(largest, close_gaps(bodies, joints, island, ITERATIONS))
     hold_velocities(bodies, joints)
     return largest
-
-
-@kernel
-def _displace(bodies, joints, begin, end):
-    """Move the bodies by what would close the gaps if everything were linear."""
-    for k in range(begin, end):
-        joint = joints.each[k]
-        for side in range(2):
-            i = joint.a if side == 0 else joint.b
-            m = bodies.inverse_mass[i]
-            if m > 0.0:
-                shift, turn = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-                for r in range(joint.row, joint.row_end):
-                    shift = axpy(-joints.change[r], vector_of(joints.rows, r, LINEAR), shift)
-                    turn = axpy(-joints.change[r], vector_of(joints.rows, r, TURNING_A + 3 * side), turn)
-                shift = scale(shift, m if side == 0 else -m)
-                set3(bodies.position, i, add(shift, get3(bodies.position, i)))
-                q = multiply(exponential(turn), get4(bodies.orientation, i))
-                set4(bodies.orientation, i, normalize(q))

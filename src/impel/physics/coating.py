@@ -4,7 +4,7 @@ import math
 from typing import Any, NamedTuple
 
 from impel.geometry.fields import BLOB, BOX, CAPSULE, CYLINDER, PLANE, SPHERE
-from impel.geometry.shapes import INNER, RADIUS, make_extents, make_shapes, solid
+from impel.geometry.shapes import INNER, make_extents, make_shapes, solid
 from impel.kernel import kernel
 
 # Columns of `contacts.material`, what two coatings make together.
@@ -74,7 +74,7 @@ def mix(pair, count, kind, extent, coating, inverse_mass, material):
             limit = min(limit, coating[b, THICKNESS] * soft / soft_b)
         # A body at the stopping speed is to be halted within a quarter of the room, even when only a corner of it
         # touches: mass·speed² = hardness·area·way².
-        way = min(0.25 * room, extent[a, RADIUS])
+        way = min(0.25 * room, extent[a, INNER])
         area = 2.0 / 3.0 * math.pi * extent[a, INNER] * way
         if not is_round:
             area = 0.25 * min(coating[a, FINEST], coating[b, FINEST])

@@ -103,7 +103,8 @@ class Joints:
 
     change: Floats  # (R,) scratch: residual, then impulse
     impulse: Floats  # (R,) scratch
-    place: Floats  # (N, 13) scratch: position and orientation before the step; inverse inertia in the world's frame
+    place: Floats  # (N, 19) scratch: position and orientation before the step; inverse inertia in the world's frame;
+    # velocity and angular momentum before the joints act
 
     STATE = ("coordinate", "active", "normal", "rows", "factor")  # type: ignore[misc]
 
@@ -193,7 +194,7 @@ def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
         factor=np.zeros((3 * int(widths.sum()), 3)),
         change=np.zeros(3 * tile),
         impulse=np.zeros(3 * tile),
-        place=np.zeros((len(movable), 13)),
+        place=np.zeros((len(movable), 19)),
     )
 
 

@@ -9,10 +9,11 @@ nothing is computed twice, and key-framed bodies, which are moved before the joi
 import math
 
 from impel.kernel import kernel
-from impel.motion.rotations import axpy, dot, get3, get4, norm, set3, set4, sub
+from impel.motion.rotations import axpy, dot, get3, norm, set3, set4, sub
 from impel.physics.bodies import drift_one, spin_of, turn_freely
-from impel.physics.joint_rows import lean, look, strike, turned, vector_of, weigh, worst_row
-from impel.physics.joints import ANGULAR_A, ANGULAR_B, BEFORE, FORCE, LINEAR, LIVE, LOWER, UPPER
+from impel.physics.closing import close_gaps, keep_places, meet_limits
+from impel.physics.joint_rows import lean, look, set_vector, strike, turned, vector_of, weigh, worst_row
+from impel.physics.joints import ANGULAR_A, ANGULAR_B, BEFORE, FORCE, LINEAR, LIVE
 from impel.physics.skyline import factor, solve
 
 TOLERANCE = 1e-10  # m or rad: where the iterations stop
@@ -21,6 +22,9 @@ ITERATIONS = 8  # at 1 ms one or two are usual; a step that needs more is too lo
 ROUNDS = 4  # changes of the set of limits that are met, within one step
 TOLERABLE = 1e-6  # m or rad, in rows that are redundant: a loop that was written with rounded numbers
 LEAP = 1.0  # rad: by how much a turn in one step may differ from the last; joints also close again after a full turn
+RAISED = 1.25  # joints do no work: energy that grows by more in a step, beyond what is slow, is wrong
+SLOW = 1e-3  # m/s
+KEPT_VELOCITY, KEPT_MOMENTUM = 13, 16  # columns of `place`
 DIVERGED = 3  # verdict
 
 
@@ -28,94 +32,131 @@ DIVERGED = 3  # verdict
 def hold_positions(bodies, joints, dt):
     """Move all bodies by a step so that the joints hold. Velocities hold the first half-kick before, and stay at
     half time after; key-framed bodies are already in place. Returns the verdict."""
-    impulse, change, rows = joints.impulse, joints.change, joints.rows
     verdict = 0
     for k in range(len(joints.loose)):
         drift_one(bodies, joints.loose[k], dt)
     for island in range(len(joints.island) - 1):
-        begin, end = joints.island[island, 0], joints.island[island + 1, 0]
-        tile, tile_end = joints.island[island, 1], joints.island[island + 1, 1]
         keep_places(bodies, joints, island)
-        for r in range(3 * tile, 3 * tile_end):
-            # Forces change little from step to step: start with the line through the last two.
-            change[r] = dt * (2.0 * rows[r, FORCE] - rows[r, BEFORE]) * rows[r, LIVE]
-            impulse[r] = change[r]
-        iteration, rounds = 0, 0
-        last_error = math.inf
-        while True:
-            strike(bodies, joints, begin, end, change)
-            for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
-                i = joints.members[k]
-                p = joints.place[i]
-                set3(bodies.position, i, axpy(dt, get3(bodies.velocity, i), (p[0], p[1], p[2])))
-                momentum = get3(bodies.momentum, i)
-                q = turn_freely((p[3], p[4], p[5], p[6]), momentum, bodies.inverse_inertia[i], bodies.top[i], dt)
-                set4(bodies.orientation, i, q)
-            look(bodies, joints, begin, end, False)
-            error = worst_row(joints, tile, tile_end, TOLERANCE / TOLERABLE)
-            done = error <= TOLERANCE
-            # The set of limits is settled before the iterations and checked after them, frozen in between.
-            if (done or iteration == 0) and rounds < ROUNDS:
-                changed = meet_limits(joints, begin, end)
-                if done and rounds < ROUNDS - 1:
-                    changed |= leave_limits(joints, begin, end, impulse, dt)
-                if changed:
-                    done = False
-                    iteration = 0
-                    rounds += 1
-                    last_error, error = math.inf, 1.0  # of the new set nothing is known yet
-                    weigh(bodies, joints, island)
-                    factor(joints.factor, joints.envelope, tile, tile_end, 0.0)
-            if done:
-                break
-            if iteration == ITERATIONS or not error < 100.0 * last_error:
-                if error > ACCEPTABLE:
-                    verdict = DIVERGED
-                break
-            iteration += 1
-            last_error = error
-            solve(joints.factor, joints.envelope, tile, tile_end, change)
-            for r in range(3 * tile, 3 * tile_end):
-                change[r] *= -1.0 / dt
-                impulse[r] += change[r]
-        for r in range(3 * tile, 3 * tile_end):
-            force = impulse[r] / dt
-            rows[r, BEFORE] = rows[r, FORCE] if rounds == 0 else force  # a blow says nothing about the next step
-            rows[r, FORCE] = force
-        for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
-            i = joints.members[k]
-            spin = spin_of(bodies, i, get3(bodies.momentum, i))
-            if not dt * norm(sub(spin, get3(bodies.spin, i))) < LEAP:
-                verdict = DIVERGED
-            set3(bodies.spin, i, spin)
+        keep_motion(bodies, joints, island)
+        if not hold_island(bodies, joints, island, dt):
+            give_way(bodies, joints, island, dt)
+            verdict = DIVERGED
     return verdict
 
 
 @kernel
-def keep_places(bodies, joints, island):
+def hold_island(bodies, joints, island, dt):
+    """Find the impulses with which the joints of an island hold at the end of the step; are there any?"""
+    impulse, change, rows = joints.impulse, joints.change, joints.rows
+    begin, end = joints.island[island, 0], joints.island[island + 1, 0]
+    tile, tile_end = joints.island[island, 1], joints.island[island + 1, 1]
+    for r in range(3 * tile, 3 * tile_end):
+        # Forces change little from step to step: start with the line through the last two.
+        change[r] = dt * (2.0 * rows[r, FORCE] - rows[r, BEFORE]) * rows[r, LIVE]
+        impulse[r] = change[r]
+    iteration, rounds = 0, 0
+    last_error = math.inf
+    while True:
+        strike(bodies, joints, begin, end, change)
+        move_freely(bodies, joints, island, dt)
+        look(bodies, joints, begin, end, False)
+        error = worst_row(joints, tile, tile_end, TOLERANCE / TOLERABLE)
+        done = error <= TOLERANCE
+        # The set of limits is settled before the iterations and checked after them, frozen in between.
+        if done or iteration == 0:
+            changed = meet_limits(joints, begin, end)
+            if done and rounds < ROUNDS - 1:
+                changed |= leave_limits(joints, begin, end, impulse, dt)
+            if changed:
+                if rounds == ROUNDS:
+                    return False
+                done = False
+                iteration = 0
+                rounds += 1
+                last_error, error = math.inf, 1.0  # of the new set nothing is known yet
+                weigh(bodies, joints, island)
+                factor(joints.factor, joints.envelope, tile, tile_end, 0.0)
+        if done:
+            break
+        if iteration == ITERATIONS or not error < 100.0 * last_error:
+            if error > ACCEPTABLE:
+                return False
+            break
+        iteration += 1
+        last_error = error
+        solve(joints.factor, joints.envelope, tile, tile_end, change)
+        for r in range(3 * tile, 3 * tile_end):
+            change[r] *= -1.0 / dt
+            impulse[r] += change[r]
+    for r in range(3 * tile, 3 * tile_end):
+        force = impulse[r] / dt
+        rows[r, BEFORE] = rows[r, FORCE] if rounds == 0 else force  # a blow says nothing about the next step
+        rows[r, FORCE] = force
+    held = True
+    before, after, mass = 0.0, 0.0, 0.0
     for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
         i = joints.members[k]
-        p = joints.place[i]
-        p[0], p[1], p[2] = get3(bodies.position, i)
-        p[3], p[4], p[5], p[6] = get4(bodies.orientation, i)
+        v, momentum, spin = get3(bodies.velocity, i), get3(bodies.momentum, i), get3(bodies.spin, i)
+        new_spin = spin_of(bodies, i, momentum)
+        held &= dt * norm(sub(new_spin, spin)) < LEAP
+        set3(bodies.spin, i, new_spin)
+        kept, kept_momentum = vector_of(joints.place, i, KEPT_VELOCITY), vector_of(joints.place, i, KEPT_MOMENTUM)
+        before += bodies.mass[i] * dot(kept, kept) + dot(kept_momentum, spin)
+        after += bodies.mass[i] * dot(v, v) + dot(momentum, new_spin)
+        mass += bodies.mass[i]
+    return held and (after < RAISED * before + mass * SLOW * SLOW or driven(bodies, joints, begin, end))
 
 
 @kernel
-def meet_limits(joints, begin, end):
-    """Take in the limits that are overstepped; is there a new one?"""
-    changed = False
+def driven(bodies, joints, begin, end):
+    """Does something key-framed that moves pull at these joints?"""
     for k in range(begin, end):
         joint = joints.each[k]
-        j, r = joint.index, joint.limit
-        if r >= 0 and joints.active[j] == 0.0:
-            below = joints.fixed[k, LOWER] - joints.coordinate[j]
-            above = joints.coordinate[j] - joints.fixed[k, UPPER]
-            if max(below, above) > TOLERANCE:
-                joints.active[j] = -1.0 if below > above else 1.0
-                joints.rows[r, LIVE] = 1.0
-                joints.change[r] = -below if below > above else above
-                changed = True
-    return changed
+        for side in range(2):
+            i = joint.a if side == 0 else joint.b
+            if bodies.inverse_mass[i] == 0.0 and norm(get3(bodies.velocity, i)) + norm(get3(bodies.spin, i)) > 0.0:
+                return True
+    return False
+
+
+@kernel
+def move_freely(bodies, joints, island, dt):
+    """From the places that were kept, with the present velocities."""
+    for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
+        i = joints.members[k]
+        p = joints.place[i]
+        set3(bodies.position, i, axpy(dt, get3(bodies.velocity, i), (p[0], p[1], p[2])))
+        momentum = get3(bodies.momentum, i)
+        q = turn_freely((p[3], p[4], p[5], p[6]), momentum, bodies.inverse_inertia[i], bodies.top[i], dt)
+        set4(bodies.orientation, i, q)
+
+
+@kernel
+def give_way(bodies, joints, island, dt):
+    """What happens in a step, if it must be taken, that no impulses can hold: a loop folds flat, limits contradict.
+
+    All move as if they were free, then the gaps are closed without regard to time. The velocities, which will be
+    projected on the joints, can only lose by it.
+    """
+    for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
+        i = joints.members[k]
+        set3(bodies.velocity, i, vector_of(joints.place, i, KEPT_VELOCITY))
+        set3(bodies.momentum, i, vector_of(joints.place, i, KEPT_MOMENTUM))
+    move_freely(bodies, joints, island, dt)
+    close_gaps(bodies, joints, island, ITERATIONS)
+    for r in range(3 * joints.island[island, 1], 3 * joints.island[island + 1, 1]):
+        joints.rows[r, FORCE] = joints.rows[r, BEFORE] = 0.0
+    for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
+        i = joints.members[k]
+        set3(bodies.spin, i, spin_of(bodies, i, get3(bodies.momentum, i)))
+
+
+@kernel
+def keep_motion(bodies, joints, island):
+    for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
+        i = joints.members[k]
+        set_vector(joints.place, i, KEPT_VELOCITY, get3(bodies.velocity, i))
+        set_vector(joints.place, i, KEPT_MOMENTUM, get3(bodies.momentum, i))
 
 
 @kernel

@@ -1,0 +1,105 @@
+"""Closing the gaps of joints by moving bodies, without regard to time: before time 0, and where a step fails."""
+
+import math
+
+from impel.kernel import kernel
+from impel.motion.rotations import add, axpy, exponential, get3, get4, multiply, normalize, scale, set3, set4
+from impel.physics.joint_rows import lean, look, vector_of, weigh, worst_row
+from impel.physics.joints import LINEAR, LIVE, LOWER, TURNING_A, UPPER
+from impel.physics.skyline import factor, solve
+
+MET = 1e-10  # m or rad: a limit that is overstepped by more than this is met
+CLOSED = 1e-12  # m or rad
+LEAST, STUCK = 1e-6, 1e6  # damping that makes a difference, and that at which nothing moves any more
+
+
+@kernel
+def close_gaps(bodies, joints, island, iterations):
+    """Close the gaps of an island's joints, moving heavy bodies least; return the largest that remains, in m or rad.
+
+    Newton's method, damped where it does not get nearer (Levenberg and Marquardt). Bodies that cannot move stay.
+    """
+    begin, end = joints.island[island, 0], joints.island[island + 1, 0]
+    tile, tile_end = joints.island[island, 1], joints.island[island + 1, 1]
+    damping, best, gap = 0.0, math.inf, math.inf
+    back = False
+    for _ in range(iterations):
+        look(bodies, joints, begin, end, True)
+        meet_limits(joints, begin, end)
+        size = 0.0
+        for r in range(3 * tile, 3 * tile_end):
+            size += joints.change[r] * joints.change[r]
+        if size < best:
+            best, gap = size, worst_row(joints, tile, tile_end, 1.0)
+            damping = 0.1 * damping if damping > LEAST else 0.0
+            keep_places(bodies, joints, island)
+        elif not back:
+            damping = max(10.0 * damping, LEAST)
+            take_back(bodies, joints, island)
+            back = True
+            continue
+        back = False
+        if gap <= CLOSED or damping > STUCK:
+            break
+        lean(bodies, joints, island)
+        weigh(bodies, joints, island)
+        factor(joints.factor, joints.envelope, tile, tile_end, damping)
+        solve(joints.factor, joints.envelope, tile, tile_end, joints.change)
+        _displace(bodies, joints, begin, end)
+    return gap
+
+
+@kernel
+def keep_places(bodies, joints, island):
+    for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
+        i = joints.members[k]
+        p = joints.place[i]
+        p[0], p[1], p[2] = get3(bodies.position, i)
+        p[3], p[4], p[5], p[6] = get4(bodies.orientation, i)
+
+
+@kernel
+def take_back(bodies, joints, island):
+    """Back to the places that were kept."""
+    for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
+        i = joints.members[k]
+        p = joints.place[i]
+        set3(bodies.position, i, (p[0], p[1], p[2]))
+        set4(bodies.orientation, i, (p[3], p[4], p[5], p[6]))
+
+
+@kernel
+def meet_limits(joints, begin, end):
+    """Take in the limits that are overstepped; is there a new one?"""
+    changed = False
+    for k in range(begin, end):
+        joint = joints.each[k]
+        j, r = joint.index, joint.limit
+        if r >= 0 and joints.active[j] == 0.0:
+            below = joints.fixed[k, LOWER] - joints.coordinate[j]
+            above = joints.coordinate[j] - joints.fixed[k, UPPER]
+            if max(below, above) > MET:
+                joints.active[j] = -1.0 if below > above else 1.0
+                joints.rows[r, LIVE] = 1.0
+                joints.change[r] = -below if below > above else above
+                changed = True
+    return changed
+
+
+@kernel
+def _displace(bodies, joints, begin, end):
+    """Move the bodies by what would close the gaps if everything were linear."""
+    for k in range(begin, end):
+        joint = joints.each[k]
+        for side in range(2):
+            i = joint.a if side == 0 else joint.b
+            m = bodies.inverse_mass[i]
+            if m > 0.0:
+                shift, turn = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+                for r in range(joint.row, joint.row_end):
+                    shift = axpy(-joints.change[r], vector_of(joints.rows, r, LINEAR), shift)
+                    turn = axpy(-joints.change[r], vector_of(joints.rows, r, TURNING_A + 3 * side), turn)
+                shift = scale(shift, m if side == 0 else -m)
+                set3(bodies.position, i, add(shift, get3(bodies.position, i)))
+                q = multiply(exponential(turn), get4(bodies.orientation, i))
+                set4(bodies.orientation, i, normalize(q))
