@@ -128,3 +128,26 @@ def test_a_thin_rod_does_not_sink_through_the_ground() -> None:
     rod = {"radius": 0.006, "length": 1.0}
     scene.body("rod", capsule=rod, at=[0, 0, 1], euler=[0, 90, 0], velocity=[0, 0, -10])
     assert simulate(scene).position[:, 1, 2].min() > -0.006
+
+
+def test_a_lamp_that_stands_free_nods_as_one_that_is_fixed() -> None:
+    def swing(**stand: object) -> tuple[float, float]:
+        scene = Scene(seconds=3.0)
+        scene.body("ground", plane={}, fixed=True)
+        scene.body("stand", cylinder={"radius": 0.2, "length": 0.06}, at=[0, 0, 0.03], **stand)
+        scene.body("rod", capsule={"radius": 0.02, "length": 0.4}, mass=0.4, at=[0, 0, 0.28])
+        scene.joint("hinge", hinge=["stand", "rod"], at=[0, 0, 0.08], axis=[0, 1, 0])
+        scene["rod"].turn([{"euler": [0, 0, 0]}, {"euler": [0, -20, 0]}], loop=True, speed=30)
+        q = simulate(scene).orientation[60:, 2]
+        angles = np.degrees(2 * np.arctan2(q[:, 2], q[:, 0]))
+        return float(angles.min()), float(angles.max())
+
+    assert swing(mass=3.0) == pytest.approx(swing(fixed=True), abs=1.0)
+
+
+def test_what_lies_still_is_not_tried_again_and_again() -> None:
+    scene = Scene(seconds=4.0)
+    scene.body("ground", plane={}, fixed=True)
+    scene.body("block", cylinder={"radius": 0.2, "length": 0.06}, mass=3, at=[0, 0, 0.03])
+    rejected = [e for e in simulate(scene).events if e["kind"] == "step rejected"]
+    assert len(rejected) < 100

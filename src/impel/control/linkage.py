@@ -95,16 +95,24 @@ class Linkage:
 def make_linkage(bodies: Placed, ties: Iterable[Tie], move: dict[int, int], turn: dict[int, int]) -> Linkage:
     """Span the structures that have actuators; `move` and `turn` say which actuator acts on which body.
 
-    Trees grow from what is immovable, else from a moved body, so that a force pulls all that hangs on its body.
+    Trees grow from what is immovable, else from a moved body, so that a force pulls all that hangs on its body, else
+    from the heaviest body that nothing turns: on that the others stand.
     """
     neighbours: dict[int, list[tuple[int, Tie]]] = {}
     for tie in ties:
         neighbours.setdefault(tie.a, []).append((tie.b, tie))
         neighbours.setdefault(tie.b, []).append((tie.a, tie))
+
+    def stand_of(body: int) -> int:
+        structure = [body]
+        for i in structure:  # grows while it is read
+            structure += {j for j, _ in neighbours.get(i, ()) if np.isfinite(bodies.mass[j])} - set(structure)
+        return max(structure, key=lambda i: (i not in turn, bodies.mass[i]))
+
     immovable = [int(i) for i in np.flatnonzero(~np.isfinite(bodies.mass))]
     above: dict[int, tuple[int, Tie | None]] = {}
     trees: list[list[int]] = []
-    for start in [*immovable, *sorted(move), *sorted(turn)]:
+    for start in [*immovable, *sorted(move), *map(stand_of, sorted(turn))]:
         if start in above:
             continue
         above[start] = (-1, None)

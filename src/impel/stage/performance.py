@@ -79,11 +79,18 @@ class Performance:
         self.told += drain(self.events, self.compiled.bodies, self.compiled.joints, self.compiled.actuators)
 
     def _let_the_ground_carry(self) -> None:
-        """An actor that rests on something at the start does not carry its weight: it would jump."""
+        """What rests on something at the start is carried by that: an actor that moves it would make it jump. And a
+        structure that nothing holds has weight only if it stands on something."""
         contacts, actuators = self.stage.contacts, self.stage.actuators
-        if contacts is not None and actuators is not None:
-            resting = contacts.pair[contacts.touching != 0.0]
-            actuators.carried[np.isin(actuators.body, resting)] = 0.0
+        if actuators is None:
+            return
+        resting = [] if contacts is None else contacts.pair[contacts.touching != 0.0]
+        linkage = actuators.linkage
+        moves = actuators.paths.turns == 0
+        standing = np.isin(linkage.root, linkage.root[np.isin(linkage.body, resting)])
+        floating = (linkage.drifts == 1) & ~standing
+        actuators.carried[moves & np.isin(actuators.body, resting)] = 0.0
+        actuators.carried[~moves & floating[actuators.member]] = 0.0
 
     def _make_room(self) -> None:
         """More bodies are near each other than there was room for."""

@@ -50,6 +50,8 @@ class Clock:
     tick: Integers  # of the frame, see step.play
     level: Integers  # how often the coarsest step is halved now
     good: Integers  # steps since the last change of level
+    patience: Integers  # how many of them it takes until a longer step is tried
+    grown: Integers  # 1 if the last change was for a longer one
     rejected: Integers  # tries of the present step that were taken back
     reason: Integers  # the last verdict against one of them
     forced: Integers  # the verdict on the last step, if it was taken all the same because it was the shortest possible

@@ -17,7 +17,8 @@ GOOD, BROKEN = 0, 5  # verdicts on a step; 1 to 4 come from contact and joints
 # Why `play` came back to Python.
 FRAME_DONE, STEP_DONE, NEEDS_PAIRS, NEEDS_EVENTS, FAILED, OPENED = 0, 1, 2, 3, 4, 5
 
-GROW_AFTER = 8  # good steps before the step may double
+GROW_AFTER = 8  # good steps before the step may double ...
+GROW_LATER = 256  # ... and at most, where doubling failed again and again, as with things that lie still
 
 
 @kernel
@@ -119,6 +120,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
     if clock.opened[0] == 0:
         outcome = open_curtain(now.bodies, now.followers, now.contacts, pace.frame_seconds)
         clock.opened[0] = outcome == OPENED
+        clock.patience[0] = GROW_AFTER
         return outcome
     frame_ticks = pace.steps << pace.deepest
     while clock.tick[0] < frame_ticks:
@@ -138,6 +140,9 @@ def play(now, before, values, saved, events, clock, pace, one_step):
 
         if verdict != GOOD and ticks > 1:
             copy(saved, values)
+            if clock.grown[0] == 1:
+                clock.patience[0] = min(2 * clock.patience[0], GROW_LATER)
+            clock.grown[0] = 0
             clock.level[0] += 1
             clock.good[0] = 0
             clock.rejected[0] += 1
@@ -151,10 +156,13 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         clock.dt_last[0] = dt
         clock.tick[0] += ticks
         clock.good[0] += 1
+        if clock.grown[0] == 1 and clock.good[0] >= GROW_AFTER:
+            clock.patience[0] = GROW_AFTER
         # Double the step after some good ones, where the coarser grid of steps has a line.
-        if clock.good[0] >= GROW_AFTER and clock.level[0] > 0 and clock.tick[0] % (2 * ticks) == 0:
+        if clock.good[0] >= clock.patience[0] and clock.level[0] > 0 and clock.tick[0] % (2 * ticks) == 0:
             clock.level[0] -= 1
             clock.good[0] = 0
+            clock.grown[0] = 1
         if one_step and clock.tick[0] < frame_ticks:
             return STEP_DONE
     return FRAME_DONE
