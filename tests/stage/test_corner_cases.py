@@ -151,3 +151,24 @@ def test_what_lies_still_is_not_tried_again_and_again() -> None:
     scene.body("block", cylinder={"radius": 0.2, "length": 0.06}, mass=3, at=[0, 0, 0.03])
     rejected = [e for e in simulate(scene).events if e["kind"] == "step rejected"]
     assert len(rejected) < 100
+
+
+@pytest.mark.parametrize("wind", [1.0, 4.0, 10.0])
+def test_an_actor_learns_to_withstand_a_lasting_wind(wind: float) -> None:
+    scene = Scene(seconds=4.0)
+    ball = scene.body("ball", sphere=0.15, mass=0.5, at=[0, 0, 1])
+    ball.move([[0, 0, 1], [3, 0, 1]], base_distance=0.3, speed=0.8, strength="unlimited")
+    take = simulate(scene, controller=lambda moment: moment.push("ball", [0, wind, 0]))
+    assert take.channels["ball.move.distance"][-60:].max() < 0.01
+
+
+def test_an_actor_learns_to_carry_what_is_put_on_it() -> None:
+    scene = Scene(seconds=4.0)
+    scene.body("ground", plane={}, fixed=True)
+    tray = scene.body("tray", box=[1, 1, 0.1], mass=2, at=[0, 0, 1])
+    scene.body("crate", box=[0.3, 0.3, 0.3], mass=2, at=[0, 0, 1.2])
+    tray.move([[0, 0, 1], [0, 0, 1]], strength="unlimited")
+    tray.turn([{"euler": [0, 0, 0]}, {"euler": [0, 0, 0]}], base_angle=20, alpha=0.5)
+    take = simulate(scene)
+    assert np.abs(take.position[-60:, 1] - [0, 0, 1]).max() < 2e-3
+    assert take.position[-1, 2, 2] == pytest.approx(1.2, abs=5e-3)

@@ -19,6 +19,10 @@ Integers = NDArray[np.int64]
 
 RESIDUAL = 0.3  # of the pull at base distance: what the correction may add beyond the weight (measured: no wind-up)
 
+# What touches an actuator's body. Only something immovable can hold it back for long, and let it shoot off afterwards;
+# what is free to move is a load, to be carried; and what comes through the air (wind, a hand) is to be withstood.
+NOTHING, LOOSE, IMMOVABLE = 0.0, 1.0, 2.0
+
 
 @struct
 class Actuators:
@@ -36,6 +40,7 @@ class Actuators:
     adaptation: Floats  # (A,) 1/s: γ, how fast lasting loads are compensated
     strength: Floats  # (A,) N or N·m
     weight: Floats  # (A,) kg: what a force may have to carry
+    alone: Integers  # (A,) 1 if nothing is jointed to its body
     # State: what goes on from step to step.
     segment: Floats  # (A,) where the target is
     u: Floats  # (A,)
@@ -43,7 +48,7 @@ class Actuators:
     pose: Floats  # (A, 4) of the target: (x, y, z, 0), or an orientation
     tangent: Floats  # (A, 3) its velocity by u
     offset: Floats  # (A, 3) from the body to its target; near 180° it remembers which way round was taken
-    carried: Floats  # (A,) the share of the weight that the actuator has learnt to carry, 0 to 1
+    carried: Floats  # (A,) how many times its weight the actuator has learnt to carry; above 1 for what is loose
     residual: Floats  # (A, 3) what it compensates beyond that
     applied: Floats  # (A, 3) after truncation
     saturated: Floats  # (A,) 1 while the strength is not enough
@@ -51,6 +56,7 @@ class Actuators:
     last_velocity: Floats  # (M, 3) of the linkage's members when last seen
     last_momentum: Floats  # (M, 3)
     # Scratch of one step.
+    touched: Floats  # (A,) by what its body is touched; taken for immovable where it is not alone
     wish: Floats  # (A, 3) acceleration
     pull: Floats  # (A, 3) force or torque
 
@@ -123,11 +129,15 @@ def correct(bodies, actuators, gravity, dt_last):
             load = sub(get3(linkage.torque if turns else linkage.force, k), get3(actuators.applied, a))
             if a == 0 or actuators.adaptation[a] != actuators.adaptation[a - 1]:  # an exponential is dear
                 blend = -math.expm1(-actuators.adaptation[a] * dt_last)
-            share, rest = adapt(actuators.carried[a], get3(actuators.residual, a), load, blend, against, 0.5 * strength)
+            touched = actuators.touched[a]
+            most_weight = math.inf if touched == LOOSE else 1.0
+            share, rest = adapt(
+                actuators.carried[a], get3(actuators.residual, a), load, blend, against, 0.5 * strength, most_weight
+            )
             limit = RESIDUAL * actuators.stiffness[a] * actuators.base[a]
-            if turns:
+            if turns and touched == IMMOVABLE:
                 rest = limit_torque(rest, q, linkage.inertia[k], limit)
-            else:
+            elif not turns and touched != NOTHING:
                 rest = limit_size(rest, limit * actuators.weight[a])
             actuators.carried[a] = share
             set3(actuators.residual, a, rest)
@@ -140,8 +150,8 @@ def correct(bodies, actuators, gravity, dt_last):
 
 
 @kernel
-def adapt(share, rest, load, blend, against, most):
-    """Learn from a load (003, eqs. 9 and 10): the correction is a share of the weight, and a rest.
+def adapt(share, rest, load, blend, against, most, most_weight):
+    """Learn from a load (003, eqs. 9 and 10): the correction is a multiple of the weight, and a rest.
 
     The weight is remembered as a share so that its torque follows the pose at once. The rest is limited afterwards: a
     body that an obstacle holds back would gather force, and shoot off when it comes free.
@@ -151,7 +161,7 @@ def adapt(share, rest, load, blend, against, most):
     heavy = dot(against, against)
     share = 0.0
     if heavy > 0.0:
-        share = min(max(dot(correction, against) / heavy, 0.0), 1.0)
+        share = min(max(dot(correction, against) / heavy, 0.0), most_weight)
     return share, axpy(-share, against, correction)
 
 

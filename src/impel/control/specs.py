@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.control.actuators import Actuators
+from impel.control.actuators import IMMOVABLE, Actuators
 from impel.control.linkage import Placed, Tie, make_linkage
 from impel.control.targets import reach_of
 from impel.motion.orientations import matrix_from_quaternion
@@ -127,6 +127,8 @@ def make_actuators(
         adaptation=column("adaptation"),
         strength=np.array([strength(s) for s in specs], float),
         weight=linkage.mass[linkage.root[member]],
+        alone=(np.bincount(linkage.root, minlength=m)[linkage.root[member]] == 1).astype(np.int64)
+        * (linkage.held[member] == 0),
         segment=np.zeros(n),
         u=np.zeros(n),
         lap=np.zeros(n),
@@ -140,6 +142,7 @@ def make_actuators(
         done=np.zeros(n),
         last_velocity=np.zeros((m, 3)),
         last_momentum=np.zeros((m, 3)),
+        touched=np.full(n, IMMOVABLE),
         wish=np.zeros((n, 3)),
         pull=np.zeros((n, 3)),
     )

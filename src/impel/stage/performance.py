@@ -84,13 +84,21 @@ class Performance:
         contacts, actuators = self.stage.contacts, self.stage.actuators
         if actuators is None:
             return
-        resting = [] if contacts is None else contacts.pair[contacts.touching != 0.0]
+        touching = np.zeros((0, 2), np.int64) if contacts is None else contacts.pair[contacts.touching != 0.0]
+        resting = self._resting(touching)
         linkage = actuators.linkage
         moves = actuators.paths.turns == 0
         standing = np.isin(linkage.root, linkage.root[np.isin(linkage.body, resting)])
         floating = (linkage.drifts == 1) & ~standing
         actuators.carried[moves & np.isin(actuators.body, resting)] = 0.0
         actuators.carried[~moves & floating[actuators.member]] = 0.0
+
+    def _resting(self, touching: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Of pairs of bodies that touch, those that lie on the other: on what is immovable, or lower down."""
+        bodies, up = self.stage.bodies, -np.array(self.stage.gravity)
+        both = np.concatenate([touching, touching[:, ::-1]])
+        higher = (bodies.position[both[:, 0]] - bodies.position[both[:, 1]]) @ up > 0.0
+        return both[higher | (bodies.inverse_mass[both[:, 1]] == 0.0), 0]
 
     def _make_room(self) -> None:
         """More bodies are near each other than there was room for."""
