@@ -104,6 +104,17 @@ def test_on_a_slope_friction_holds_or_gives_way_at_its_angle(ground):
     assert slid[1] == pytest.approx(figure.ground.slip_speed * share / np.sqrt(1 - share**2) * 0.5, rel=0.08)
 
 
+@pytest.mark.parametrize("ground", [{"slope": -20.0}, {"profile": [(-1.0, 0.2), (0.1, 0.2), (1.0, 0.5), (2.0, 0.5)]}])
+def test_mean_height_is_above_the_ground_under_the_root(ground):
+    figure = load_figure("worm").model_copy(deep=True)
+    for name, value in ground.items():
+        setattr(figure.ground, name, value)
+    result = run_trials(figure, np.zeros((1, 1, 4)), 1.0, seconds=0.5, samples=501, stride=1)
+    x, z = result.samples[0, 1:, :2].T  # one sample a step, and the first is the start
+    above = np.mean([height - ground_at(figure, at) for at, height in zip(x, z)])
+    assert result.mean_height[0] == pytest.approx(above, rel=1e-9)
+
+
 def test_a_sensor_leaves_early_and_the_time_out_leaves_anyway():
     poses = np.radians([[[0.0, 0.0], [20.0, 0.0]]])
     drop = start_state(LUXO, clearance=0.05)  # falls for about 0.1 s
