@@ -119,6 +119,8 @@ def test_sensors_take_part_in_a_search_and_stay_in_the_toy():
     again = run_toy(toy, LUXO, seconds=0.3, step=sensing.step).distance[0]
     one = sensing.run(gait.candidate[None], seconds=0.3).distance[0]
     assert again == pytest.approx(one, abs=1e-4)
+    with pytest.raises(Problem, match="sensors: needs one"):
+        objective_for(LUXO, sensors=sensors[:3])
     with pytest.raises(Problem, match="periodicity is for timed pose graphs"):
         objective_for(LUXO, {"periodicity": 1.0}, sensors=sensors)
 
@@ -186,6 +188,16 @@ def test_refining_improves_a_gait_and_stays_near_it():
     low, high = objective.bounds()
     assert better.outcome.best_value > first.value
     assert np.abs((better.candidate - first.candidate) / (high - low)).max() < 0.5
+
+
+def test_refining_never_gives_a_worse_gait_than_it_began_with():
+    """A well-tuned gait and far too few evaluations to improve it."""
+    objective = objective_for(LUXO)
+    first = find_gait(objective, budget=640, seed=1)
+    again = refine(objective, first.candidate, budget=16)
+    assert again.outcome.best_value < first.value
+    assert again.verified >= first.verified
+    assert again.value == objective(again.candidate[None])[0]
 
 
 KILLED = """

@@ -98,6 +98,8 @@ class Objective:
             raise Problem(f"objective: times: needs one for each of the {self.poses} poses, got {np.size(self.times)}")
         if not np.min(self.times) >= SHORTEST:
             raise Problem(f"objective: times: must be at least {SHORTEST:g} s, got {np.min(self.times):g}")
+        if self.sensors is not None and len(self.sensors) != self.poses:
+            raise Problem(f"objective: sensors: needs one (or None) for each of the {self.poses} poses")
         if self.vary_times is not None and not SHORTEST <= self.vary_times[0] < self.vary_times[1] < np.inf:
             low, high = self.vary_times
             raise Problem(f"objective: times: must vary from at least {SHORTEST:g} s upwards, got {low:g} to {high:g}")

@@ -58,7 +58,7 @@ def find_gait(
 ) -> Gait:
     """Search, then take the best of the top few after verification at a quarter of the step."""
     how = {"strategy": strategy, "seed": seed, "budget": budget, "start": start, **options}
-    return best_verified(objective, _searched(objective, how, study, progress))
+    return best_verified(objective, _searched(objective, how, study, progress), start)
 
 
 def _searched(
@@ -73,12 +73,15 @@ def _searched(
         return search(engine, objective, budget=budget, study=kept, progress=progress)
 
 
-def best_verified(objective: Objective, outcome: Outcome) -> Gait:
-    top = outcome.top(VERIFIED)
+def best_verified(objective: Objective, outcome: Outcome, start: Floats | None = None) -> Gait:
+    """The best of the top few at a quarter of the step; the start is among them, so nothing gets worse."""
+    top, values = outcome.top(VERIFIED), np.sort(outcome.values)[::-1][:VERIFIED]
+    if start is not None:
+        begin = np.clip(start, *objective.bounds())[None]
+        top, values = np.vstack([top, begin]), np.append(values, objective(begin))
     verified = objective.verified(top)
     i = int(np.argmax(verified))
-    value = float(np.sort(outcome.values)[::-1][i])
-    return Gait(top[i], value, float(verified[i]), outcome)
+    return Gait(top[i], float(values[i]), float(verified[i]), outcome)
 
 
 def refine(
