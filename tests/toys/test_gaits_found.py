@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -260,6 +261,19 @@ def test_the_default_search_finds_far_and_robust_gaits(name, least):
     assert all(len(gait.outcome.values) == 1500 for gait in gaits)
     assert np.median([gait.value for gait in gaits]) >= least
     assert sum(gait.verified >= 0.8 * gait.value for gait in gaits) >= 7
+
+
+def test_a_description_does_not_change_with_the_way_up_a_slope():
+    sloping = load_figure("worm").model_copy(deep=True)
+    sloping.ground.slope = 10.0
+    objective = objective_for(sloping)
+    runs = run_sampled(objective, np.zeros((1, len(objective.bounds()[0]))), seconds=0.5, samples=500, stride=1)
+    up = runs.samples.copy()
+    up[:, :, 0] += 3.0
+    up[:, :, 1] += 3.0 * np.tan(np.radians(10.0))
+    assert describe(objective, replace(runs, samples=up)) == pytest.approx(describe(objective, runs), abs=1e-9)
+    half = np.where(np.arange(500)[:, None] < 250, runs.samples, up)  # moved on, as a gait would
+    assert describe(objective, replace(runs, samples=half)) == pytest.approx(describe(objective, runs), abs=1e-9)
 
 
 @pytest.mark.slow

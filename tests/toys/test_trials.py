@@ -8,7 +8,7 @@ from impel.toys.figure import figure_from, load_figure
 from impel.toys.generate import source_of
 from impel.toys.mechanism import ground_at, mechanism_of
 from impel.toys.synthesis import objective_for
-from impel.toys.trials import chunks, contact_points, gains_of, run_trials, start_state
+from impel.toys.trials import chunks, contact_points, gains_of, heights_above, run_trials, start_state
 
 
 def random_poses(figure, count, poses=4, seed=0):
@@ -113,6 +113,7 @@ def test_mean_height_is_above_the_ground_under_the_root(ground):
     x, z = result.samples[0, 1:, :2].T  # one sample a step, and the first is the start
     above = np.mean([height - ground_at(figure, at) for at, height in zip(x, z)])
     assert result.mean_height[0] == pytest.approx(above, rel=1e-9)
+    assert heights_above(figure, x, z).mean() == pytest.approx(above, rel=1e-9)
 
 
 def test_a_sensor_leaves_early_and_the_time_out_leaves_anyway():

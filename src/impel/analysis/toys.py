@@ -128,6 +128,7 @@ def write_tracking(
         right = axes.twinx()
         right.plot(time, torque, color=color(0), lw=0.8)
         right.set_ylabel("torque (N·m)", color=color(0))
+        right.grid(visible=False)
 
     write(path, draw, ["time", "wished", "actual", "torque"], np.stack([time, wished, actual, torque], 1).tolist())
 

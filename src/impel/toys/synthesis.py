@@ -13,7 +13,7 @@ from impel.search import Outcome, Study, search, strategy_named
 from impel.toys.figure import Figure
 from impel.toys.objectives import DEFAULT_TERMS, Objective, OwnTerm
 from impel.toys.toy import Toy, toy_of
-from impel.toys.trials import Results, run_trials, start_state
+from impel.toys.trials import Results, heights_above, run_trials, start_state
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int, float], None]
@@ -146,7 +146,7 @@ def describe(objective: Objective, results: Results) -> Floats:
     span = samples[:, -1, rows.time] - samples[:, 0, rows.time]
     ends = np.array([p for link in objective.figure.links.values() for p in (link.start, link.end)])
     length = float(np.linalg.norm(np.ptp(ends, axis=0)))
-    height = samples[:, :, 1]
+    height = heights_above(objective.figure, samples[:, :, 0], samples[:, :, 1])
     parts = [
         landings / (span / results.cycle) / 4.0,
         np.log2(np.maximum(results.distance / span, 1e-3)) / 4.0,

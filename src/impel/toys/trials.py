@@ -153,6 +153,14 @@ def start_state(figure: Figure, *, clearance: float = 0.0) -> Floats:
     return state
 
 
+def heights_above(figure: Figure, x: Floats, z: Floats) -> Floats:
+    """How far points are above the ground under them."""
+    ground = figure.ground
+    if ground.profile is None:
+        return z - x * np.tan(np.radians(ground.slope))
+    return z - np.interp(x, *np.array(ground.profile).T)
+
+
 def link_frames(mechanism: Mechanism, positions: Floats) -> Floats:
     """Where every link's reference point is, (F, links, 2), from states (F, ≥ size)."""
     frames = np.zeros((len(positions), len(mechanism.links), 2))
