@@ -42,6 +42,22 @@ def test_a_stopped_search_resumes_to_the_same_bits_without_repeating_work(name, 
     assert sum(again) == len(whole.values) - len(first.values)
 
 
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_another_budget_may_cut_a_batch_anywhere(name, tmp_path):
+    """Longer, shorter and longer again: what is known is never tried again, and the values are the same."""
+    whole = search(strategy_named(name, LOW, HIGH, seed=4, budget=300), hill, budget=300)
+    evaluated = []
+
+    def counted(candidates):
+        evaluated.append(len(candidates))
+        return hill(candidates)
+
+    for budget, fresh in ((70, 70), (37, 0), (101, 31), (300, 199)):
+        evaluated.clear()
+        assert np.array_equal(run(tmp_path / "s", name, budget=budget, evaluate=counted).values, whole.values[:budget])
+        assert sum(evaluated) == fresh
+
+
 KILLED = """
 import sys, time
 import numpy as np

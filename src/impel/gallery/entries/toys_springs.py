@@ -94,7 +94,8 @@ def own_spring(stiffness: Sweep) -> list[Verdict]:
         judge(
             "002.9",
             falls > 0.5,
-            f"below 0.1 it falls in {falls:.0%} of the runs (more than half asked), and its median way is {-lost:+.0%}",
+            f"below 0.1 it falls in {falls:.0%} of the runs (more than half asked), and its median way changes by "
+            f"{-lost:+.0%}",
         ),
     ]
 
