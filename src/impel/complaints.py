@@ -93,7 +93,7 @@ def _complaint(error: dict[str, Any], model: Any) -> str:
         bound = context["min_length" if few else "max_length"]
         entries = "entry" if bound == 1 else "entries"
         return f"must have at {'least' if few else 'most'} {bound} {entries}, got {context['actual_length']}"
-    if kind == "greater_than_equal" and context["ge"] > 0 >= value:
+    if kind == "greater_than_equal" and isinstance(value, int | float) and context["ge"] > 0 >= value:
         return f"must be greater than 0{got}"
     if kind in _COMPLAINTS:
         return _COMPLAINTS[kind].format(**context) + got

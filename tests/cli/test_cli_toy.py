@@ -91,6 +91,7 @@ def test_phase_and_bifurcate_say_the_period(impel, hopper, tmp_path):
     assert "times.2 0.12 to 0.14: period 1" in out
 
 
+VARY = ("--vary", "times.0")
 REFUSED = {
     "figure": (["search", "gazelle", "-o", "x.yaml"], "gazelle: no such figure"),
     "strategy": (["search", "luxo", "--strategy", "luck", "-o", "x.yaml"], "luck: no such strategy"),
@@ -101,7 +102,41 @@ REFUSED = {
     "joint": (["run", "HOPPER", "-o", "x.knee.tracking.png"], "luxo has no joint named 'knee'"),
     "quantity": (["phase", "HOPPER", "--x", "flair", "-o", "x.png"], "flair: no such quantity"),
     "parameter": (["bifurcate", "HOPPER", "--vary", "mass", "--from", 0, "--to", 1, "-o", "x.png"], "mass: no such"),
-    "both": (["search", "luxo", "--palette", 3, "--study", "s", "-o", "x.yaml"], "--palette: cannot be combined"),
+    "values": (["bifurcate", "HOPPER", *VARY, "--from", "nan", "--to", 1, "-o", "x.png"], "times.0: must be 0.001 or"),
+    "angle": (
+        ["bifurcate", "HOPPER", "--vary", "poses.0.ankle", "--from", 0, "--to", 61, "-o", "x.png"],
+        "poses.0.ankle: must lie within the range -60 to 60",
+    ),
+    "no toy file": (["search", "luxo", "-o", "x.npz"], "x.npz: a toy file ends in .yaml or .json"),
+    "palette of pictures": (["search", "luxo", "--palette", 2, "-o", "x.png"], "x.png: a toy file ends in .yaml"),
+    "study": (["search", "luxo", "--study", "./x.yaml", "-o", "x.yaml"], "x.yaml: is also the file of --study"),
+    "numbered study": (["search", "luxo", "--palette", 2, "--study", "x-2.yaml", "-o", "x.yaml"], "x-2.yaml: is also"),
+    "refined poses": (
+        ["search", "luxo", "--refine", "HOPPER", "--poses", 3, "--linear", "-o", "x.yaml"],
+        "--refine: keeps what the toy says; it cannot be combined with --poses or --linear",
+    ),
+    "refined time": (["search", "luxo", "--refine", "HOPPER", "--time", 0.1, "-o", "x.yaml"], "combined with --time"),
+    "palette strategy": (
+        ["search", "luxo", "--palette", 3, "--strategy", "genetic", "-o", "x.yaml"],
+        "--palette: draws new gaits at random; it cannot be combined with --strategy",
+    ),
+    "palette refined": (["search", "luxo", "--palette", 3, "--refine", "HOPPER", "-o", "x.yaml"], "with --refine"),
+    "times twice": (
+        ["search", "luxo", "--vary-times", 0.1, 0.2, "--time", 0.1, "-o", "x.yaml"],
+        "--vary-times: finds a time for every arc; it cannot be combined with --time",
+    ),
+    "times": (["search", "luxo", "--vary-times", 0.2, 0.1, "-o", "x.yaml"], "times: must vary from at least 0.001 s"),
+    "delta": (["search", "luxo", "--delta", "wide", "-o", "x.yaml"], "--delta: is for the strategy modify or anneal"),
+    "heat": (
+        ["search", "luxo", "--strategy", "modify", "--hot", 1, "-o", "x.yaml"],
+        "--hot: is for the strategy anneal",
+    ),
+    "chart": (["run", "HOPPER", "-o", "good.csv", "-o", "a.footfalls.mp4"], "a.footfalls.mp4: expected a picture or a"),
+    "phase film": (["phase", "HOPPER", "-o", "x.mp4"], "x.mp4: expected a picture or a table"),
+    "diagram film": (
+        ["bifurcate", "HOPPER", *VARY, "--from", 0.1, "--to", 0.2, "-o", "x.mp4"],
+        "x.mp4: expected a picture or a table",
+    ),
 }
 
 
@@ -114,6 +149,97 @@ def test_mistakes_get_one_line_and_no_file(impel, case, hopper, tmp_path, monkey
     assert expected in err
     assert len(err.splitlines()) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["hop.yaml"]
+
+
+def test_a_figure_is_not_overwritten_by_its_toy(impel, tmp_path):
+    document = read_document(FIGURES / "luxo.yaml") | {"figure": "lamp"}
+    write_document(tmp_path / "lamp.yaml", document)
+    code, _, err = impel("toy", "search", tmp_path / "lamp.yaml", "-o", tmp_path / "lamp.yaml")
+    assert (code, err) == (2, f"{tmp_path / 'lamp.yaml'}: is also the file of FIGURE; write the toy somewhere else\n")
+    assert read_document(tmp_path / "lamp.yaml") == document
+
+
+def test_a_toy_finds_a_figure_file_named_like_its_figure(impel, tmp_path, monkeypatch):
+    document = read_document(FIGURES / "luxo.yaml") | {"figure": "lamp"}
+    write_document(tmp_path / "lamp", document)
+    (tmp_path / "toys").mkdir()
+    monkeypatch.chdir(tmp_path)
+    for output in ("here.yaml", "toys/there.yaml"):
+        assert impel("toy", "search", "lamp", "--evaluations", 16, "-o", output)[0] == 0
+    monkeypatch.chdir(tmp_path.parent)
+    for output in ("here.yaml", "toys/there.yaml"):
+        code, _, err = impel("toy", "run", tmp_path / output, "--seconds", 0.1)
+        assert (code, err) == (0, "")
+
+
+def test_refining_keeps_sensors_and_may_vary_the_times(impel, hopper, tmp_path):
+    sensing = tmp_path / "sensing.yaml"
+    write_document(sensing, HOPPER | {"sensors": [None, {"touches": "toe"}, None, None]})
+    for options in (
+        (),
+        ("--vary-times", 0.1, 0.2),
+        ("--strategy", "anneal", "--several", 2, "--hot", 1, "--cold", 0.1),
+    ):
+        command = ("toy", "search", "luxo", "--refine", sensing, "--evaluations", 16, *options)
+        code, _, err = impel(*command, "-o", tmp_path / "better.yaml")
+        assert (code, err) == (0, "")
+        better = read_document(tmp_path / "better.yaml")
+        assert better["sensors"] == [None, {"touches": "toe"}, None, None]
+        assert (better["times"] == HOPPER["times"]) == ("--vary-times" not in options)
+
+
+def test_strategies_are_tuned_from_the_command_line(impel, tmp_path):
+    found = []
+    for i, options in enumerate(
+        [
+            (),
+            ("--delta", "wide"),
+            ("--delta", "shrinking-fixed"),
+            ("--several", 4),
+            ("--strategy", "anneal", "--hot", 5),
+        ]
+    ):
+        path = tmp_path / f"{i}.yaml"
+        command = ("toy", "search", "luxo", "--strategy", "modify", "--evaluations", 24, *options, "-o", path)
+        assert impel(*command)[::2] == (0, "")
+        found.append(str(read_document(path)["poses"]))
+    assert len(set(found)) == len(found)
+
+
+def test_a_palette_is_kept_in_a_study_and_drawn(impel, tmp_path):
+    command = ("toy", "search", "luxo", "--palette", 2, "--evaluations", 320, "--study", tmp_path / "s", "--seed", 2)
+    code, out, err = impel(*command, "-o", tmp_path / "hop.yaml")
+    assert (code, err) == (0, "")
+    assert f"wrote {tmp_path / 'hop-1.yaml'}" in out
+    first = (tmp_path / "hop-1.yaml").read_text()
+    assert (tmp_path / "hop-1.png").read_bytes()[:4] == b"\x89PNG"
+    assert impel(*command, "-o", tmp_path / "again.yaml")[0] == 0
+    assert (tmp_path / "again-1.yaml").read_text() == first
+
+
+def test_a_joint_is_drawn_by_its_name_as_written_or_with_spaces(impel, tmp_path):
+    document = read_document(FIGURES / "luxo.yaml") | {"figure": "lamp"}
+    ankle, elbow = document["joints"].values()
+    document["joints"] = {"low ankle": ankle, "mid-elbow": elbow}
+    write_document(tmp_path / "lamp.yaml", document)
+    poses = [{"low ankle": pose["ankle"], "mid-elbow": pose["elbow"]} for pose in HOPPER["poses"]]
+    write_document(tmp_path / "toy.yaml", HOPPER | {"figure": "lamp.yaml", "poses": poses})
+    outputs = [tmp_path / f"a.{joint}.tracking.csv" for joint in ("low-ankle", "low ankle", "mid-elbow")]
+    command = ("toy", "run", tmp_path / "toy.yaml", "--seconds", 0.2)
+    assert impel(*command, *[part for path in outputs for part in ("-o", path)])[::2] == (0, "")
+    low, same, mid = (path.read_text() for path in outputs)
+    assert low == same != mid
+
+
+def test_one_search_parameter_is_said_to_be_too_few_for_cma(impel, tmp_path):
+    document = read_document(FIGURES / "luxo.yaml") | {"figure": "lamp"}
+    document["joints"]["ankle"]["active"] = False
+    write_document(tmp_path / "lamp.yaml", document)
+    command = ("toy", "search", tmp_path / "lamp.yaml", "--poses", 1, "--evaluations", 8, "-o", tmp_path / "x.yaml")
+    code, _, err = impel(*command)
+    assert code == 2
+    assert err.startswith("cma: learns how parameters belong together")
+    assert impel(*command, "--strategy", "genetic")[0] == 0
 
 
 def test_ctrl_c_keeps_the_best(tmp_path):

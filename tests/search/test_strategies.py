@@ -103,3 +103,31 @@ def test_wrong_arguments_name_themselves():
         strategy_named("modify", LOW, HIGH, seed=1, several=9)
     with pytest.raises(Problem, match="generate: does not know"):
         strategy_named("generate", LOW, HIGH, seed=1, several=2)
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("budget", [1, 10, 37, 130])
+def test_no_search_evaluates_more_than_its_budget(name, budget):
+    evaluated = []
+
+    def counted(candidates):
+        evaluated.append(len(candidates))
+        return hill(candidates)
+
+    outcome = search(strategy_named(name, LOW, HIGH, seed=1, budget=budget), counted, budget=budget)
+    assert sum(evaluated) == len(outcome.values) == len(outcome.candidates) == budget
+    longer = search(strategy_named(name, LOW, HIGH, seed=1, budget=budget), hill, budget=budget + 64)
+    assert np.array_equal(longer.values[:budget], outcome.values)
+
+
+@pytest.mark.parametrize("name", ["modify", "anneal", "cma"])
+def test_the_start_is_evaluated_before_a_first_phase_of_chance(name):
+    engine = strategy_named(name, LOW, HIGH, seed=1, budget=100, start=PEAK, first=64)
+    outcome = search(engine, hill, budget=100)
+    assert np.array_equal(outcome.candidates[0], PEAK)
+    assert outcome.best_value == 0.0  # nothing beats the top of the hill
+
+
+def test_cma_says_that_it_needs_two_parameters():
+    with pytest.raises(Problem, match="cma: learns how parameters belong together, and there is only one"):
+        strategy_named("cma", LOW[:1], HIGH[:1], seed=1)

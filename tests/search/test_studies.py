@@ -42,6 +42,22 @@ def test_a_stopped_search_resumes_to_the_same_bits_without_repeating_work(name, 
     assert sum(again) == len(whole.values) - len(first.values)
 
 
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_another_budget_may_cut_a_batch_anywhere(name, tmp_path):
+    """Longer, shorter and longer again: what is known is never tried again, and the values are the same."""
+    whole = search(strategy_named(name, LOW, HIGH, seed=4, budget=300), hill, budget=300)
+    evaluated = []
+
+    def counted(candidates):
+        evaluated.append(len(candidates))
+        return hill(candidates)
+
+    for budget, fresh in ((70, 70), (37, 0), (101, 31), (300, 199)):
+        evaluated.clear()
+        assert np.array_equal(run(tmp_path / "s", name, budget=budget, evaluate=counted).values, whole.values[:budget])
+        assert sum(evaluated) == fresh
+
+
 KILLED = """
 import sys, time
 import numpy as np
@@ -67,6 +83,38 @@ def test_a_search_killed_in_the_middle_loses_nothing_it_had_reported(tmp_path):
         assert sum(len(v) for _, v in study.batches()) >= reported
     whole = search(strategy_named("cma", LOW, HIGH, seed=4, budget=300), hill, budget=300)
     assert np.array_equal(run(path).candidates, whole.candidates)
+
+
+HALF_MADE = """
+import os, signal, sys
+from impel.search import Study
+Study._create = lambda self: os.kill(os.getpid(), signal.SIGKILL)
+Study(sys.argv[1], {"seed": 4, "strategy": "cma"})
+"""
+
+
+def test_a_search_killed_while_it_makes_its_study_can_be_started_again(tmp_path):
+    path = tmp_path / "study"
+    process = subprocess.run([sys.executable, "-c", HALF_MADE, str(path)], check=False)
+    assert process.returncode == -signal.SIGKILL
+    assert path.stat().st_size > 0
+    whole = search(strategy_named("cma", LOW, HIGH, seed=4, budget=300), hill, budget=300)
+    assert np.array_equal(run(path).values, whole.values)
+
+
+def test_a_foreign_file_is_left_alone_even_with_everything_still_in_its_journal(tmp_path):
+    path = tmp_path / "songs.db"
+    foreign = sqlite3.connect(path)
+    foreign.execute("PRAGMA journal_mode = WAL")
+    foreign.execute("CREATE TABLE songs (name TEXT)")
+    foreign.commit()
+    journal = tmp_path / "songs.db-wal"
+    before = path.read_bytes(), journal.read_bytes()
+    assert len(before[1]) > 0
+    with pytest.raises(Problem, match="SQLite file of another program"):
+        run(path)
+    assert (path.read_bytes(), journal.read_bytes()) == before
+    foreign.close()
 
 
 def test_ctrl_c_keeps_the_best():

@@ -84,6 +84,8 @@ BROKEN = {
     "start beyond limits": (_set("start", value={"ankle": 100}), "start.ankle: must lie within the limits"),
     "profile goes back": (_set("ground", "profile", value=[[0, 0], [0, 1]]), "ground.profile: corners must go"),
     "steep": (_set("ground", "slope", value=80), "ground.slope: must be less than 60"),
+    "text for a count": (_set("cycle", "poses", value="0"), "cycle.poses: must be at least 1, got '0'"),
+    "short cycle": (_set("cycle", "time", value=1e-9), "cycle.time: must be at least 0.001"),
     "colour": (_set("links", "arm", "color", value="red"), "links.arm.color: is not written"),
 }  # fmt: skip
 
@@ -97,6 +99,14 @@ def test_broken_figures_are_refused_with_a_plain_line(case):
         figure_from(document, subject="mine.yaml")
     assert any(line.startswith("mine.yaml: ") and expected in line for line in problem.value.lines), problem.value.lines
     assert all("\n" not in line for line in problem.value.lines)
+
+
+def test_what_was_got_is_said_once():
+    document = luxo()
+    document["links"]["arm"]["mass"] = math.nan
+    with pytest.raises(Problem) as problem:
+        figure_from(document, subject="mine.yaml")
+    assert list(problem.value.lines) == ["mine.yaml: links.arm.mass: must be a finite number, got nan"]
 
 
 @pytest.mark.parametrize("document", [None, [], "luxo", 3])

@@ -5,12 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from impel.analysis.plots import color
 from impel.analysis.toys import (
+    period_ink,
     write_bifurcation,
     write_footfalls,
     write_joints,
     write_phase,
-    write_sweep,
     write_tracking,
 )
 from impel.files import Problem
@@ -22,16 +23,21 @@ from impel.toys.mechanism import ground_at, mechanism_of
 from impel.toys.performance import record, take_of
 from impel.toys.periods import bifurcate, period_name
 from impel.toys.toy import read_toy, run_toy, toy_of
-from impel.toys.trials import contact_points, gains_of, run_trials
+from impel.toys.trials import contact_points, gains_of, run_trials, start_state
 
 LUXO = load_figure("luxo")
 NOTES = toy_of(LUXO, np.radians([(-60, -97.8), (-53.8, -88.1), (-6.7, -140), (-5.8, 28.5)]), 0.14)
 RUN, CHEETAH = read_toy(Path(__file__).with_name("cheetah_run.yaml"))
 
 
+def sweep_cheetah(gain, values):
+    return sweep_gain(CHEETAH, RUN.angles(CHEETAH)[None], RUN.times, gain, values)
+
+
 def test_the_cheetahs_back_does_about_28_percent_of_the_work_and_none_when_stiff():
     """Claim 002.7: the share, and that a stiffer back is slower for the same controller."""
-    sweep = sweep_gain(RUN, CHEETAH, "damping", [0.004, 0.05, 1.0])
+    sweep = sweep_cheetah("damping", [0.004, 0.05, 1.0])
+    assert sweep.nominal == 0
     assert 0.2 <= sweep.share[0] <= 0.36
     assert sweep.share[2] < 0.05
     assert sweep.distance[0] > 2.5
@@ -40,13 +46,13 @@ def test_the_cheetahs_back_does_about_28_percent_of_the_work_and_none_when_stiff
 
 def test_less_damping_than_nominal_is_not_faster():
     """Claim 002.8 does not hold."""
-    sweep = sweep_gain(RUN, CHEETAH, "damping", [0.002, 0.003, 0.004])
+    sweep = sweep_cheetah("damping", [0.002, 0.003, 0.004])
     assert sweep.distance[2] > sweep.distance[:2].max()
 
 
 def test_the_backs_own_stiffness_suits_its_controller():
     """Claim 002.9: 0.12 is near the optimum, a soft back trips or is slow."""
-    sweep = sweep_gain(RUN, CHEETAH, "stiffness", [0.06, 0.08, 0.12, 0.2, 0.4, 1.0])
+    sweep = sweep_cheetah("stiffness", [0.06, 0.08, 0.12, 0.2, 0.4, 1.0])
     assert np.argmax(sweep.distance) == 2
     assert sweep.distance[:2].max() < 0.6 * sweep.distance[2]
 
@@ -64,13 +70,23 @@ def test_held_poses_are_about_twice_as_energetic_as_linear_ones():
 
 
 def test_a_sweep_changes_only_the_joints_it_names():
-    sweep = sweep_gain(NOTES, LUXO, "damping", [0.0251, 0.03], joints=["elbow"], seconds=1.0)
+    """Two toys from two heights: every one as if run alone, and the worst of its starts counts."""
+    poses = np.stack([NOTES.angles(LUXO), 0.5 * NOTES.angles(LUXO)])
+    heights = (0.0, 0.02)
+    sweep = sweep_gain(
+        LUXO, poses, NOTES.times, "damping", [0.0251, 0.03], joints=["elbow"], heights=heights, seconds=1.0
+    )
     gains = gains_of(LUXO)
     gains[3] = 0.03
-    alone = run_trials(LUXO, NOTES.angles(LUXO)[None], NOTES.times, seconds=1.0, step=0.25e-3, gains=gains)
-    assert sweep.distance[1] == alone.distance[0]
+    for i in range(2):
+        starts = [start_state(LUXO, clearance=height) for height in heights]
+        alone = run_trials(LUXO, poses[[i, i]], NOTES.times, seconds=1.0, step=0.25e-3, gains=gains, starts=starts)
+        assert sweep.distance[1, i] == alone.distance.min()
+        assert sweep.share[1, i] == pytest.approx((alone.work[:, 1] / alone.work.sum(1)).mean())
+        assert sweep.effort[1, i] == pytest.approx((alone.effort.sum(1) / alone.time).mean())
+    assert np.array_equal(sweep.change(sweep.distance)[:1], [1.0])
     with pytest.raises(Problem, match="luxo has no such joints to sweep; there are ankle, elbow"):
-        sweep_gain(NOTES, LUXO, "damping", [1.0])
+        sweep_gain(LUXO, poses, NOTES.times, "damping", [1.0])
 
 
 def test_footfalls_say_when_the_ground_carries():
@@ -100,6 +116,17 @@ def test_series_are_in_the_units_they_say():
     assert set(np.round(series(LUXO, rows, states, "target elbow"), 6)) == {-97.8, -88.1, -140.0}
     with pytest.raises(Problem, match="flair: no such quantity; there are x, height"):
         series(LUXO, rows, states, "flair")
+
+
+def test_a_joint_named_after_a_tilt_keeps_its_torque_in_newton_metres():
+    figure = LUXO.model_copy(deep=True)
+    figure.joints = {"tilter": figure.joints["ankle"], "elbow": figure.joints["elbow"]}
+    poses = [{"tilter": pose["ankle"], "elbow": pose["elbow"]} for pose in NOTES.poses]
+    result = run_toy(NOTES.model_copy(update={"poses": poses}), figure, seconds=0.1)
+    states, rows = result.samples[0], result.rows
+    assert np.array_equal(series(figure, rows, states, "torque tilter"), states[:, rows.torque.start])
+    assert np.array_equal(series(figure, rows, states, "target tilter"), np.degrees(states[:, rows.target.start]))
+    assert np.array_equal(series(figure, rows, states, "speed tilt"), np.degrees(states[:, rows.velocity.start + 2]))
 
 
 @pytest.mark.parametrize("name", ["luxo", "cheetah"])
@@ -149,22 +176,24 @@ def test_a_profile_is_drawn_where_it_is():
         assert top[2] == pytest.approx(ground_at(figure, top[0]), abs=1e-9)
 
 
-def test_charts_and_tables_are_written(tmp_path):
+def test_charts_and_tables_show_what_was_computed(tmp_path, pixels_of):
     result = run_toy(NOTES, LUXO, seconds=1.0)
     curve = phase(NOTES, LUXO, settle=2.0, cycles=2, step=1e-3)
     diagram = bifurcate(NOTES, LUXO, "times.2", np.linspace(0.1, 0.14, 5), cycles=40, keep=30, step=1e-3)
-    sweep = sweep_gain(NOTES, LUXO, "damping", [0.02, 0.0251], joints=["elbow"], seconds=1.0)
     heights = series(LUXO, diagram.rows, diagram.states, "height")
     kinds = [period_name(period) for period in diagram.periods]
-    for suffix in ("png", "csv"):
+    for suffix in ("png", "csv", "svg"):
         write_phase(tmp_path / f"phase.{suffix}", curve.curve, curve.marks, labels=("tilt (°)", "height (m)"))
         write_bifurcation(tmp_path / f"bifurcation.{suffix}", diagram.values, heights, kinds, labels=("times.2", "z"))
         write_footfalls(tmp_path / f"footfalls.{suffix}", footfalls(LUXO, result))
         write_tracking(tmp_path / f"tracking.{suffix}", *tracking(LUXO, result, "elbow"), joint="elbow")
         write_joints(tmp_path / f"joints.{suffix}", joint_table(LUXO, result))
-        write_sweep(tmp_path / f"sweep.{suffix}", sweep.values, sweep.columns(), sweep.fallen, label="damping")
-    assert len(list(tmp_path.iterdir())) == 12
-    assert all(path.stat().st_size > 5000 for path in tmp_path.glob("*.png"))
+    assert len(list(tmp_path.iterdir())) == 15
+    inks = {"phase": color(1), "footfalls": color(1), "tracking": color(0), "joints": color(0)}
+    inks["bifurcation"] = period_ink(kinds[-1])
+    for name, ink in inks.items():  # an empty chart has none of them
+        assert pixels_of(tmp_path / f"{name}.png", ink) > 100, name
+        assert (tmp_path / f"{name}.svg").read_text().startswith("<?xml")
     rows = (tmp_path / "bifurcation.csv").read_text().splitlines()
     assert len(rows) == 1 + 5 * 30
     assert sum(row["share of work"] for row in joint_table(LUXO, result)) == pytest.approx(1.0)

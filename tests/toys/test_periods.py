@@ -82,6 +82,29 @@ def test_any_parameter_can_be_varied():
         assert np.allclose(diagram.states[1], unchanged.states[0], atol=1e-6), parameter
 
 
+@pytest.mark.parametrize(
+    ("parameter", "value", "allowed"),
+    [
+        ("times.0", np.nan, "be 0.001 or more, got nan"),
+        ("times.0", 1e-9, "be 0.001 or more, got 1e-09"),
+        ("poses.1.elbow", 141.0, "lie within the range -140 to 140, got 141"),
+        ("joints.elbow.damping", -0.1, "be 0 or more, got -0.1"),
+        ("ground.friction", np.inf, "be 0 or more, got inf"),
+    ],
+)
+def test_values_that_a_toy_cannot_take_are_refused(parameter, value, allowed):
+    with pytest.raises(Problem, match=f"{parameter}: must {allowed}"):
+        bifurcate(NOTES, LUXO, parameter, [0.1, value])
+
+
+def test_a_figure_without_motors_has_no_poses_to_vary():
+    limp = LUXO.model_copy(deep=True)
+    for joint in limp.joints.values():
+        joint.active = False
+    with pytest.raises(Problem, match=r"foo: no such parameter; write times.0 to times.0, joints.ankle.stiffness"):
+        bifurcate(toy_of(limp, np.zeros((1, 0)), 0.1), limp, "foo", [1.0])
+
+
 def test_unknown_parameters_and_sensors_are_refused():
     for parameter in ("times.9", "poses.0.knee", "joints.knee.stiffness", "mass", "times.x"):
         with pytest.raises(Problem, match=f"{parameter}: no such parameter; write times.0 to times.3"):

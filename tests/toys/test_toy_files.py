@@ -5,7 +5,7 @@ import pytest
 
 from impel.files import Problem, write_document
 from impel.toys.figure import load_figure
-from impel.toys.toy import read_toy, run_toy, toy_of, write_toy
+from impel.toys.toy import Sensor, read_toy, run_toy, toy_of, write_toy
 
 HOPPER = {
     "figure": "luxo",
@@ -38,6 +38,15 @@ def test_sensors_are_read_and_used(tmp_path):
     assert changes.sum() >= 3  # by the clock alone it would have changed once
 
 
+def test_a_run_with_sensors_and_short_arcs_is_recorded_to_its_end():
+    luxo = load_figure("luxo")
+    at_once = [Sensor(touches="toe"), None]  # the base stands: the long arc ends after one step
+    toy = toy_of(luxo, np.zeros((2, 2)), [0.5, 0.00101], sensors=at_once)
+    result = run_toy(toy, luxo, seconds=2.0, step=2e-3)
+    assert result.time[0] == pytest.approx(2.0)
+    assert result.samples[0, -1, result.rows.time] == pytest.approx(2.0, abs=2e-3)
+
+
 STRAIGHT = {"ankle": 0, "elbow": 0}
 BROKEN = {
     "times": ({"times": [0.1]}, "times: needs one time for each of the 2 poses, got 1"),
@@ -48,6 +57,7 @@ BROKEN = {
     "sensor": ({"sensors": [None, {"touches": "paw"}]}, "sensors.1: luxo has no contact point named 'paw'"),
     "both": ({"sensors": [None, {"touches": "toe", "leaves": "toe"}]}, "sensors.1: give either touches or leaves"),
     "figure": ({"figure": "lux"}, "lux: no such figure"),
+    "short time": ({"times": [0.1, 1e-9]}, "times.1: must be at least 0.001, got 1e-09"),
     "interpolation": ({"interpolation": "smooth"}, "interpolation: must be 'hold' or 'linear', got 'smooth'"),
 }
 

@@ -8,7 +8,7 @@ from impel.toys.figure import figure_from, load_figure
 from impel.toys.generate import source_of
 from impel.toys.mechanism import ground_at, mechanism_of
 from impel.toys.synthesis import objective_for
-from impel.toys.trials import chunks, contact_points, gains_of, run_trials, start_state
+from impel.toys.trials import chunks, contact_points, gains_of, heights_above, run_trials, start_state
 
 
 def random_poses(figure, count, poses=4, seed=0):
@@ -102,6 +102,18 @@ def test_on_a_slope_friction_holds_or_gives_way_at_its_angle(ground):
     assert slid[0] == pytest.approx(0.5 * pull * (rise - 0.1) * 0.3**2, rel=0.08)
     share = rise / 0.6
     assert slid[1] == pytest.approx(figure.ground.slip_speed * share / np.sqrt(1 - share**2) * 0.5, rel=0.08)
+
+
+@pytest.mark.parametrize("ground", [{"slope": -20.0}, {"profile": [(-1.0, 0.2), (0.1, 0.2), (1.0, 0.5), (2.0, 0.5)]}])
+def test_mean_height_is_above_the_ground_under_the_root(ground):
+    figure = load_figure("worm").model_copy(deep=True)
+    for name, value in ground.items():
+        setattr(figure.ground, name, value)
+    result = run_trials(figure, np.zeros((1, 1, 4)), 1.0, seconds=0.5, samples=501, stride=1)
+    x, z = result.samples[0, 1:, :2].T  # one sample a step, and the first is the start
+    above = np.mean([height - ground_at(figure, at) for at, height in zip(x, z)])
+    assert result.mean_height[0] == pytest.approx(above, rel=1e-9)
+    assert heights_above(figure, x, z).mean() == pytest.approx(above, rel=1e-9)
 
 
 def test_a_sensor_leaves_early_and_the_time_out_leaves_anyway():

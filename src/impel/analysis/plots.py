@@ -46,7 +46,7 @@ STYLE: dict[Any, Any] = {
 def plot(
     path: str | Path, *, columns: int = 1, rows: int = 1, size: tuple[float, float] = (8.0, 4.0), **options: Any
 ) -> Iterator[Any]:
-    """Axes to draw on, or a flat list of them; written to `path` at the end. `size` in inches."""
+    """Axes to draw on, or a flat list of them; written to `path` at the end, .png, .svg or .pdf. `size` in inches."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -59,7 +59,7 @@ def plot(
             each.set_axisbelow(True)
         yield axes[0] if len(axes) == 1 else axes
         with writing(path) as temporary:
-            sheet.savefig(temporary, format="png", dpi=DOTS_PER_INCH)
+            sheet.savefig(temporary, format=Path(path).suffix[1:].lower(), dpi=DOTS_PER_INCH)
 
 
 def color(index: int) -> str:

@@ -8,22 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.files import Problem, writing
+from impel.analysis.plots import INK, SOFT, color, plot
+from impel.files import Problem, check_writable, writing
 
 Floats = NDArray[np.float64]
 
 
-def write_picture(path: str | Path, draw: Callable[[Any], None], *, size: tuple[float, float] = (8.0, 5.0)) -> None:
-    """Draw on one pair of axes and write it whole or not at all; .png, .svg or .pdf by the name."""
-    if Path(path).suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise Problem(f"{path}: expected a picture: .png, .svg or .pdf")
-    from matplotlib.figure import Figure as Sheet
+PICTURES = (".png", ".svg", ".pdf")
 
-    sheet = Sheet(figsize=size, layout="constrained")
-    axes = sheet.add_subplot()
-    draw(axes)
-    with writing(path) as temporary:
-        sheet.savefig(temporary, dpi=130)
+
+def check_chart(path: str | Path) -> None:
+    """Refuse a chart that could not be written, before any time is spent on it."""
+    if Path(path).suffix.lower() not in (*PICTURES, ".csv"):
+        raise Problem(f"{path}: expected a picture or a table: {', '.join(PICTURES)} or .csv")
+    check_writable(path)
 
 
 def write_table(path: str | Path, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -35,54 +33,68 @@ def write_table(path: str | Path, names: Sequence[str], rows: Iterable[Sequence[
 
 def write(path: str | Path, draw: Callable[[Any], None], names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """A table if the name ends in .csv, a picture otherwise."""
+    check_chart(path)
     if Path(path).suffix.lower() == ".csv":
         write_table(path, names, rows)
     else:
-        write_picture(path, draw)
+        with plot(path, size=(8.0, 5.0)) as axes:
+            draw(axes)
 
 
 def write_phase(path: str | Path, curve: Floats, marks: Floats, *, labels: tuple[str, str], title: str = "") -> None:
     """A settled motion as a curve (F, 2); dots where each cycle starts (C, 2)."""
 
     def draw(axes: Any) -> None:
-        axes.plot(*curve.T, lw=0.9, color="#33658a")
-        axes.plot(*marks.T, "o", ms=4, color="#f26419", label="start of a cycle")
+        axes.plot(*curve.T, lw=0.9, color=color(1))
+        axes.plot(*marks.T, "o", ms=4, color=color(0), label="start of a cycle")
         axes.set_xlabel(labels[0])
         axes.set_ylabel(labels[1])
         axes.set_title(title)
-        axes.legend(loc="best", frameon=False)
+        axes.legend(loc="best")
 
     write(path, draw, labels, curve.tolist())
 
 
-_COLORS = {
+_OTHERS = "other periods"
+_INKS = {
     "period 1": "#2a9d8f",
     "period 2": "#e76f51",
     "period 3": "#8338ec",
     "period 4": "#f4a261",
     "period 6": "#c77dff",
     "period 8": "#e9c46a",
-    "other periods": "#6c757d",
-    "chaos": "#222222",
-    "fallen": "#bbbbbb",
+    _OTHERS: "#9aa1ab",
+    "chaos": INK,
+    "fallen": "#d5d9df",
 }
+
+
+def period_ink(kind: str) -> str:
+    """The colour of a kind of motion: "period 2", "chaos", "fallen", ..."""
+    return _INKS.get(kind, _INKS[_OTHERS])
+
+
+def draw_bifurcation(axes: Any, values: Floats, states: Floats, kinds: Sequence[str]) -> None:
+    """One dot for every cycle (V, C) at every value (V,), coloured and named by the kind of motion."""
+    shown = np.array([kind if kind in _INKS else _OTHERS for kind in kinds])
+    for kind, ink in _INKS.items():
+        chosen = shown == kind
+        if chosen.any():
+            x = np.repeat(values[chosen], states.shape[1])
+            axes.plot(x, states[chosen].ravel(), "o", ms=1.1, mew=0, color=ink)
+            axes.plot([], [], "o", ms=6, mew=0, color=ink, label=kind)
 
 
 def write_bifurcation(
     path: str | Path, values: Floats, states: Floats, kinds: Sequence[str], *, labels: tuple[str, str]
 ) -> None:
-    """One dot for every cycle (V, C) at every value (V,), coloured by the kind of motion ("period 2", "chaos", ...)."""
+    """A bifurcation diagram of states at the start of every cycle (V, C)."""
 
     def draw(axes: Any) -> None:
-        shown = np.array([kind if kind in _COLORS else "other periods" for kind in kinds])
-        for kind, color in _COLORS.items():
-            chosen = shown == kind
-            if chosen.any():
-                x = np.repeat(values[chosen], states.shape[1])
-                axes.plot(x, states[chosen].ravel(), "o", ms=0.8, mew=0, color=color, label=kind)
+        draw_bifurcation(axes, values, states, kinds)
         axes.set_xlabel(labels[0])
         axes.set_ylabel(f"{labels[1]} at the start of a cycle")
-        axes.legend(loc="best", frameon=False, markerscale=6)
+        axes.legend(loc="best", markerscale=1)
 
     rows = ((v, kind, c, s) for v, kind, cycles in zip(values, kinds, states) for c, s in enumerate(cycles))
     write(path, draw, [labels[0], "motion", "cycle", labels[1]], rows)
@@ -93,7 +105,7 @@ def write_footfalls(path: str | Path, spans: Mapping[str, Sequence[tuple[float, 
 
     def draw(axes: Any) -> None:
         for k, name in enumerate(spans):
-            axes.broken_barh([(a, b - a) for a, b in spans[name]], (k - 0.4, 0.8), color="#33658a")
+            axes.broken_barh([(a, b - a) for a, b in spans[name]], (k - 0.4, 0.8), color=color(1))
         axes.set_yticks(range(len(spans)), list(spans))
         axes.set_xlabel("time (s)")
         axes.invert_yaxis()
@@ -108,14 +120,15 @@ def write_tracking(
     """Wished and actual angle of a joint in degrees, and its torque (002, figures 2 and 3)."""
 
     def draw(axes: Any) -> None:
-        axes.plot(time, wished, color="#999999", lw=1, label="wished")
-        axes.plot(time, actual, color="#33658a", lw=1.3, label="actual")
+        axes.plot(time, wished, color=SOFT, lw=1, label="wished")
+        axes.plot(time, actual, color=color(1), lw=1.3, label="actual")
         axes.set_xlabel("time (s)")
         axes.set_ylabel(f"{joint} (°)")
-        axes.legend(loc="upper left", frameon=False)
+        axes.legend(loc="upper left")
         right = axes.twinx()
-        right.plot(time, torque, color="#f26419", lw=0.8)
-        right.set_ylabel("torque (N·m)", color="#f26419")
+        right.plot(time, torque, color=color(0), lw=0.8)
+        right.set_ylabel("torque (N·m)", color=color(0))
+        right.grid(visible=False)
 
     write(path, draw, ["time", "wished", "actual", "torque"], np.stack([time, wished, actual, torque], 1).tolist())
 
@@ -125,28 +138,9 @@ def write_joints(path: str | Path, table: Sequence[Mapping[str, Any]]) -> None:
 
     def draw(axes: Any) -> None:
         places = np.arange(len(table))
-        axes.bar(places - 0.2, [row["work"] for row in table], 0.4, color="#33658a", label="work (J)")
-        axes.bar(places + 0.2, [row["effort"] for row in table], 0.4, color="#f26419", label="effort (N²m²s)")
+        axes.bar(places - 0.2, [row["work"] for row in table], 0.4, color=color(1), label="work (J)")
+        axes.bar(places + 0.2, [row["effort"] for row in table], 0.4, color=color(0), label="effort (N²m²s)")
         axes.set_xticks(places, [f"{row['joint']}\n{row['kind']}" for row in table])
-        axes.legend(frameon=False)
+        axes.legend()
 
-    write(path, draw, list(table[0]), [list(row.values()) for row in table])
-
-
-_SWEEP_COLORS = ("#33658a", "#f26419", "#86bbd8", "#2f4858")
-
-
-def write_sweep(
-    path: str | Path, values: Floats, columns: Mapping[str, Floats], fallen: NDArray[np.bool_], *, label: str
-) -> None:
-    """Quantities over one gain, each as a share of its largest; values where it fell are left out of the picture."""
-
-    def draw(axes: Any) -> None:
-        for (name, column), color in zip(columns.items(), _SWEEP_COLORS):
-            top = np.abs(column[~fallen]).max(initial=1e-12)
-            axes.plot(values[~fallen], column[~fallen] / top, "-", color=color, label=f"{name} (1 = {top:.3g})")
-        axes.set_xscale("log")
-        axes.set_xlabel(label)
-        axes.legend(frameon=False)
-
-    write(path, draw, [label, *columns, "fallen"], zip(values, *columns.values(), fallen))
+    write(path, draw, list(table[0]) if table else ["joint"], [list(row.values()) for row in table])

@@ -2,9 +2,10 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 from impel.files import Problem, check_writable
 
@@ -53,15 +54,24 @@ def simulate_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False
         print(f"wrote {output}")
 
 
+class Report(Protocol):
+    def __call__(self, done: int, total: int, note: str = "") -> None: ...
+
+
 @contextmanager
-def progress(title: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on the terminal that is told how much is done, and how much there is to do; silent when nobody watches."""
+def progress(title: str) -> Iterator[Report]:
+    """A bar on the terminal that is told how much is done, how much there is to do and what to say about it.
+
+    It moves to and fro until it is told; silent when nobody watches.
+    """
     if not sys.stderr.isatty():
-        yield lambda done, total: None
+        yield lambda done, total, note="": None
         return
     from rich.console import Console
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        yield lambda done, total, note="": bar.update(
+            task, completed=done, total=total, description=f"{title}: {note}" if note else title
+        )

@@ -49,12 +49,18 @@ def search_figure(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="The toy file to write.", show_default=False)
     ],
-    strategy: Annotated[str, typer.Option(help="generate, modify, anneal, genetic or cma.")] = "cma",
+    strategy: Annotated[
+        str | None, typer.Option(help="generate, modify, anneal, genetic or cma.", show_default="cma")
+    ] = None,
     evaluations: Annotated[int, typer.Option(min=1, max=10_000_000, help="How many candidates to try.")] = 1500,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same toy.")] = 0,
     seconds: Annotated[float, typer.Option(min=0.1, max=120, help="How long each trial lasts.")] = 4.0,
     poses: Annotated[int | None, typer.Option(min=1, max=64, help="How many poses; by default the figure's.")] = None,
     time: Annotated[float | None, typer.Option(min=0.005, max=5, help="Seconds on every arc; the figure's.")] = None,
+    vary_times: Annotated[
+        tuple[float, float] | None,
+        typer.Option(metavar="FROM TO", help="Find the seconds on every arc, too, within this range."),
+    ] = None,
     linear: Annotated[bool, typer.Option("--linear", help="Move evenly from pose to pose instead of holding.")] = False,
     term: Annotated[
         list[str] | None,
@@ -64,6 +70,20 @@ def search_figure(
             show_default="distance=1",
         ),
     ] = None,
+    delta: Annotated[
+        str | None,
+        typer.Option(
+            help="How modify and anneal change a parameter: wide, shrinking-fixed or shrinking-random.",
+            show_default="shrinking-random",
+        ),
+    ] = None,
+    several: Annotated[
+        int | None, typer.Option(min=1, help="How many parameters they change at once.", show_default="1")
+    ] = None,
+    hot: Annotated[
+        float | None, typer.Option(help="The loss that anneal takes now and then at first.", show_default="0.3")
+    ] = None,
+    cold: Annotated[float | None, typer.Option(help="The same at the end.", show_default="0.003")] = None,
     study: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Keep every trial here; the same command resumes from it.")
     ] = None,
@@ -82,6 +102,10 @@ def search_figure(
 
         impel toy search cheetah --term distance=1 --term effort=-2 --study run.study -o run.yaml
 
+        impel toy search bounder --strategy anneal --several 4 --hot 0.5 -o bound.yaml
+
+        impel toy search luxo --vary-times 0.05 0.3 -o hop.yaml
+
         impel toy search luxo --palette 5 -o hop.yaml
 
         impel toy search luxo --refine hop-2.yaml -o better.yaml
@@ -90,7 +114,8 @@ def search_figure(
 
     search_and_write(
         figure, output, strategy=strategy, budget=evaluations, seed=seed, seconds=seconds, poses=poses, time=time,
-        linear=linear, terms=term or [], study=study, palette_size=palette, refining=refine,
+        vary_times=vary_times, linear=linear, terms=term or [], study=study, palette_size=palette, refining=refine,
+        delta=delta, several=several, hot=hot, cold=cold,
     )  # fmt: skip
 
 
@@ -124,18 +149,9 @@ def phase_file(
 
     Example:  impel toy phase hop.yaml -o phase.png
     """
-    from impel.analysis.toys import write_phase
-    from impel.toys.measures import labelled, phase
-    from impel.toys.periods import period_name
-    from impel.toys.toy import read_toy
+    from impel.cli.toy_work import phase_and_write
 
-    loaded, figure = read_toy(file)
-    found = phase(loaded, figure, x=x, y=y, settle=settle)
-    for path in output:
-        labels = labelled(x), labelled(y)
-        write_phase(path, found.curve, found.marks, labels=labels, title=period_name(found.period))
-        print(f"wrote {path}")
-    print(f"{file}: {period_name(found.period)}")
+    phase_and_write(file, output, x=x, y=y, settle=settle)
 
 
 @toy.command("bifurcate")

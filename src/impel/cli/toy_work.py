@@ -1,72 +1,134 @@
 """The longer commands of `impel toy`, behind their options."""
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from impel.cli.simulating import progress
 from impel.files import Problem, check_writable
-from impel.toys.figure import Figure, load_figure
-from impel.toys.measures import footfalls, joint_table, labelled, series, tracking
+from impel.toys.figure import Figure, built_in_figures, load_figure
+from impel.toys.measures import footfalls, joint_table, labelled, phase, series, tracking
+from impel.toys.mechanism import rows_of
 from impel.toys.objectives import Objective
-from impel.toys.synthesis import HOLDS_UP, Gait, find_gait, objective_for, palette
+from impel.toys.periods import period_name
+from impel.toys.synthesis import DEFAULT_STRATEGY, HOLDS_UP, Gait, find_gait, objective_for, palette
 from impel.toys.toy import read_toy, run_toy, write_toy
 from impel.toys.trials import Results
 
+# Which strategies listen to an option.
+LISTENING = {"delta": ("modify", "anneal"), "several": ("modify", "anneal"), "hot": ("anneal",), "cold": ("anneal",)}
+NEAR = 0.08  # of each range: the first steps of a refinement
+
 
 def search_and_write(
-    name: str, output: Path, *, strategy: str, budget: int, seed: int, seconds: float, poses: int | None,
-    time: float | None, linear: bool, terms: Sequence[str], study: Path | None, palette_size: int,
-    refining: Path | None,
+    name: str, output: Path, *, strategy: str | None, budget: int, seed: int, seconds: float, poses: int | None,
+    time: float | None, vary_times: tuple[float, float] | None, linear: bool, terms: Sequence[str], study: Path | None,
+    palette_size: int, refining: Path | None, **tuning: Any,
 ) -> None:  # fmt: skip
-    """Find one gait or a palette of them, and write toys."""
-    from impel.render.outputs import write_take
-    from impel.toys.performance import take_of
-
-    if palette_size and (study or refining):
-        raise Problem("--palette: cannot be combined with --study or --refine")
-    check_writable(output)
+    """Find one gait or a palette of them, and write toys. tuning: options of strategies, None where not given."""
+    how = {option: value for option, value in tuning.items() if value is not None}
+    _check_together(
+        {
+            "--palette": palette_size, "--refine": refining, "--vary-times": vary_times, "--poses": poses,
+            "--time": time, "--linear": linear, "--strategy": strategy != "generate" and strategy,
+        }
+    )  # fmt: skip
+    chosen = strategy or ("generate" if palette_size else DEFAULT_STRATEGY)
+    for option in how:
+        if chosen not in LISTENING[option]:
+            raise Problem(f"--{option}: is for the strategy {' or '.join(LISTENING[option])}, not for {chosen}")
     figure = load_figure(name)
+    paths = _toy_paths(output, palette_size)
+    _keep_apart(paths, {"--study": study, "FIGURE": None if name in built_in_figures() else Path(name)})
+
     options: dict[str, Any] = {"seconds": seconds, "interpolation": "linear" if linear else "hold"}
     options |= {"poses": poses} if poses is not None else {}
     options |= {"times": time} if time is not None else {}
     start = None
-    how: dict[str, Any] = {}
     if refining is not None:
         known, figure_there = read_toy(refining)
         if figure_there != figure:
             raise Problem(f"{refining}: is a toy of {figure_there.figure}, not of {figure.figure}")
-        start = known.angles(figure).ravel()
+        start = np.append(known.angles(figure).ravel(), known.times if vary_times is not None else [])
         options |= {"poses": len(known.poses), "times": tuple(known.times), "interpolation": known.interpolation}
-        how = {"spread": 0.08} if strategy == "cma" else {}
-    objective = objective_for(figure, _weights(terms), **options)
-    source = None if figure.figure == name else _beside(name, output)
-    with _bar(f"Searching {figure.figure}", budget) as report:
+        options |= {"sensors": None if known.sensors is None else tuple(known.sensors)}
+        how |= {"spread": NEAR} if chosen == "cma" else {}
+    objective = objective_for(figure, _weights(terms), vary_times=vary_times, **options)
+    with progress(f"Searching {figure.figure}") as report:
+        kept: dict[str, Any] = {
+            "seed": seed, "budget": budget, "study": study,
+            "progress": lambda done, best: report(done, budget, f"best {best:.2f}"),
+        }  # fmt: skip
         if palette_size:
-            gaits = palette(objective, seed=seed, budget=budget, size=palette_size, progress=report)
+            kept["verifying"] = lambda done, total: report(done, total, f"running the best for {HOLDS_UP:g} s")
+            gaits = palette(objective, size=palette_size, **kept)
         else:
-            how |= {"strategy": strategy, "start": start, "study": study}
-            gaits = [find_gait(objective, seed=seed, budget=budget, progress=report, **how)]
+            gaits = [find_gait(objective, strategy=chosen, start=start, **kept, **how)]
     if not gaits:
         raise Problem(f"{figure.figure}: no gait stayed up for ten seconds; try more --evaluations or another --time")
-    for i, gait in enumerate(gaits):
-        path = output if not palette_size else output.with_stem(f"{output.stem}-{i + 1}")
+    _write_gaits(objective, gaits, paths, source=_source(name, output), strips=palette_size > 0)
+
+
+# What makes no sense beside an option, and why.
+APART = {
+    "--palette": ("draws new gaits at random", ("--strategy", "--refine")),
+    "--refine": ("keeps what the toy says", ("--poses", "--time", "--linear")),
+    "--vary-times": ("finds a time for every arc", ("--time",)),
+}
+
+
+def _check_together(given: dict[str, Any]) -> None:
+    for option, (why, others) in APART.items():
+        senseless = [other for other in others if given[other]]
+        if given[option] and senseless:
+            raise Problem(f"{option}: {why}; it cannot be combined with {' or '.join(senseless)}")
+
+
+def _toy_paths(output: Path, palette_size: int) -> list[Path]:
+    """Where the toys go: as asked, or numbered beside it."""
+    if output.suffix.lower() not in (".yaml", ".yml", ".json"):
+        raise Problem(f"{output}: a toy file ends in .yaml or .json")
+    numbered = [output.with_stem(f"{output.stem}-{i + 1}") for i in range(palette_size)]
+    return numbered or [output]
+
+
+def _keep_apart(paths: Sequence[Path], others: dict[str, Path | None]) -> None:
+    """Refuse to write over a file that is read or kept, or where nothing can be written."""
+    for path in paths:
+        for option, other in others.items():
+            if other is not None and path.resolve() == other.resolve():
+                raise Problem(f"{path}: is also the file of {option}; write the toy somewhere else")
+        check_writable(path)
+
+
+def _write_gaits(
+    objective: Objective, gaits: Sequence[Gait], paths: Sequence[Path], *, source: str | None, strips: bool
+) -> None:
+    from impel.render.outputs import write_take
+    from impel.toys.performance import take_of
+
+    for path, gait in zip(paths, gaits):
         found = gait.toy(objective, source=source)
         write_toy(path, found)
         print(f"wrote {path}: {_worth(objective, gait)}")
-        if palette_size:
-            write_take(take_of(found, figure, seconds=HOLDS_UP), path.with_suffix(".png"))
-            print(f"wrote {path.with_suffix('.png')}")
+        if strips:
+            strip = path.with_suffix(".png")
+            with progress(f"Writing {strip.name}") as report:
+                write_take(take_of(found, objective.figure, seconds=HOLDS_UP), strip, progress=report)
+            print(f"wrote {strip}")
     if gaits[0].outcome.interrupted:
         print(f"stopped early: the best of {len(gaits[0].outcome.values)} candidates was kept")
 
 
-def _beside(name: str, output: Path) -> str:
-    """How a toy names its figure's file: absolute, so that either may be moved."""
-    return str(Path(name).resolve()) if output.parent.resolve() != Path(name).parent.resolve() else Path(name).name
+def _source(name: str, output: Path) -> str | None:
+    """How a toy names a figure that is not built in: beside it by its name alone, so that both may be moved
+    together; elsewhere by its whole path, so that the toy may be moved, but not the figure."""
+    if name in built_in_figures():
+        return None
+    path = Path(name)
+    return path.name if output.parent.resolve() == path.parent.resolve() else str(path.resolve())
 
 
 def _worth(objective: Objective, gait: Gait) -> str:
@@ -88,32 +150,13 @@ def _weights(terms: Sequence[str]) -> dict[Any, float] | None:
     return weights or None
 
 
-@contextmanager
-def _bar(title: str, total: int) -> Iterator[Callable[[int, float], None]]:
-    """A bar with the best value so far; silent when nobody watches."""
-    if not sys.stderr.isatty():
-        yield lambda done, best: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    best_column = TextColumn("best {task.fields[best]}")
-    with Progress(*columns, best_column, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=total, best="-")
-        yield lambda done, best: bar.update(task, completed=min(done, total), best=f"{best:.2f}")
-
-
 def run_and_write(path: Path, outputs: Sequence[Path], *, seconds: float, fps: float) -> None:
     """Run a toy once and write every output."""
-    from impel.cli.simulating import progress
     from impel.render.outputs import write_take
     from impel.toys.performance import record
 
     toy, figure = read_toy(path)
     drawing = [_drawing(output, figure) for output in outputs]
-    for output in outputs:
-        check_writable(output)
     result = run_toy(toy, figure, seconds=seconds)
     ending = f"fell after {result.time[0]:.2f} s" if result.fallen[0] else f"stayed up for {seconds:g} s"
     print(
@@ -133,38 +176,62 @@ def run_and_write(path: Path, outputs: Sequence[Path], *, seconds: float, fps: f
 
 def _drawing(output: Path, figure: Figure) -> Callable[[Path, Results], None] | None:
     """What draws an output whose name asks for a chart; None if it is a take. Refuses what neither can write."""
-    from impel.analysis.toys import write_footfalls, write_joints, write_tracking
+    from impel.analysis.toys import check_chart, write_footfalls, write_joints, write_tracking
     from impel.render.outputs import check_output
 
     parts = output.stem.split(".")
+    if parts[-1] not in ("footfalls", "joints", "tracking"):
+        check_output(output)
+        return None
+    check_chart(output)
     if parts[-1] == "footfalls":
         return lambda path, result: write_footfalls(path, footfalls(figure, result))
     if parts[-1] == "joints":
         return lambda path, result: write_joints(path, joint_table(figure, result))
-    if parts[-1] == "tracking":
-        joint = parts[-2].replace("-", " ") if len(parts) > 1 else ""
-        if joint not in figure.joints:
-            known = ", ".join(figure.joints)
-            raise Problem(f"{output}: {figure.figure} has no joint named {joint!r}; there are {known}")
-        return lambda path, result: write_tracking(path, *tracking(figure, result, joint), joint=joint)
-    check_output(output)
-    return None
+    written = parts[-2] if len(parts) > 1 else ""
+    joint = written if written in figure.joints else written.replace("-", " ")  # spaces are a nuisance in file names
+    if joint not in figure.joints:
+        known = ", ".join(figure.joints)
+        raise Problem(f"{output}: {figure.figure} has no joint named {written!r}; there are {known}")
+    return lambda path, result: write_tracking(path, *tracking(figure, result, joint), joint=joint)
+
+
+def phase_and_write(path: Path, outputs: Sequence[Path], *, x: str, y: str, settle: float) -> None:
+    """Draw the settled motion of a toy and say its period."""
+    from impel.analysis.toys import check_chart, write_phase
+
+    toy, figure = read_toy(path)
+    for output in outputs:
+        check_chart(output)
+    for quantity in (x, y):
+        _check_quantity(figure, quantity)
+    with progress(f"Settling {path.name}"):
+        found = phase(toy, figure, x=x, y=y, settle=settle)
+    for output in outputs:
+        labels = labelled(x), labelled(y)
+        write_phase(output, found.curve, found.marks, labels=labels, title=period_name(found.period))
+        print(f"wrote {output}")
+    print(f"{path}: {period_name(found.period)}")
+
+
+def _check_quantity(figure: Figure, quantity: str) -> None:
+    series(figure, rows_of(figure), np.zeros((1, rows_of(figure).saved)), quantity)
 
 
 def bifurcate_and_write(
     path: Path, outputs: Sequence[Path], parameter: str, span: tuple[float, float, int], *, cycles: int, quantity: str
 ) -> None:
     """Run a toy at many values of one parameter, a part at a time so that the bar moves."""
-    from impel.analysis.toys import write_bifurcation
-    from impel.cli.simulating import progress
-    from impel.toys.mechanism import rows_of
-    from impel.toys.periods import Bifurcation, bifurcate, period_name
+    from impel.analysis.toys import check_chart, write_bifurcation
+    from impel.toys.periods import Bifurcation, bifurcate, check_values
 
     toy, figure = read_toy(path)
-    series(figure, rows_of(figure), np.zeros((1, rows_of(figure).saved)), quantity)  # refuse it before the work
+    _check_quantity(figure, quantity)
     for output in outputs:
-        check_writable(output)
-    values = np.linspace(*span)
+        check_chart(output)
+    with np.errstate(invalid="ignore"):
+        values = np.linspace(*span)
+    check_values(toy, figure, parameter, values)
     parts: list[Bifurcation] = []
     with progress(f"Varying {parameter}") as report:
         for part in np.array_split(values, max(1, len(values) // 64)):

@@ -5,9 +5,9 @@ from functools import cache
 import numpy as np
 
 from impel.toys.figure import Figure, load_figure
+from impel.toys.measures import Sweep, sweep_gain
 from impel.toys.objectives import Objective
 from impel.toys.synthesis import Gait, find_gait, objective_for
-from impel.toys.trials import Results, gains_of, run_trials, start_state
 
 Floats = np.ndarray
 
@@ -29,22 +29,11 @@ def found_run(seed: int, stiff: bool = False) -> tuple[Objective, Gait]:
     return objective, find_gait(objective, seed=seed)
 
 
-def rerun(seeds: int, gain: str, values: Floats) -> Results:
-    """The runs found for the flexible back, with a gain of the back changed: values x seeds x starts, in this order."""
+def rerun(seeds: int, gain: str, values: Floats) -> Sweep:
+    """The runs found for the flexible back, with a gain of the back changed: (values, seeds)."""
     pairs = [found_run(seed) for seed in range(seeds)]
     objective = pairs[0][0]
-    figure, heights = objective.figure, objective.heights
-    names = list(figure.joints)
-    columns = [names.index(name) + (len(names) if gain == "damping" else 0) for name in BACK]
-    gains = np.tile(gains_of(figure), (len(values), 1))
-    gains[:, columns] = values[:, None]
-    poses = objective.shaped(np.stack([gait.candidate for _, gait in pairs]))
-    starts = np.stack([start_state(figure, clearance=height) for height in heights])
-    return run_trials(
-        figure,
-        np.tile(np.repeat(poses, len(heights), axis=0), (len(values), 1, 1)),
-        objective.times,
-        step=objective.step / 4,
-        starts=np.tile(starts, (len(values) * seeds, 1)),
-        gains=np.repeat(gains, seeds * len(heights), axis=0),
-    )
+    return sweep_gain(
+        objective.figure, objective.shaped(np.stack([gait.candidate for _, gait in pairs])), objective.times, gain,
+        values, joints=BACK, heights=objective.heights, step=objective.step / 4,
+    )  # fmt: skip

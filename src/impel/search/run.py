@@ -42,7 +42,7 @@ def search(
     study: Study | None = None,
     progress: Callable[[int, float], None] | None = None,
 ) -> Outcome:
-    """Run until `budget` candidates are evaluated.
+    """Run until `budget` candidates are evaluated, and never more: the last batch may be cut short.
 
     evaluate: candidates (n, d) to values (n,), greater is better; NaN counts as -inf. study: keeps every batch,
     and gives back what it already knows. progress: called with the count and the best value so far. Ctrl-C
@@ -54,14 +54,15 @@ def search(
     count, batch, interrupted = 0, 0, False
     try:
         while count < budget:
-            candidates = strategy.ask()
-            if batch < len(known):
-                value = _recalled(candidates, known[batch], study)
-            else:
-                value = np.asarray(evaluate(candidates), float)
-                value = np.where(np.isnan(value), -np.inf, value)
+            candidates = strategy.ask()[: budget - count]
+            value = _recalled(candidates, known[batch], study) if batch < len(known) else np.zeros(0)
+            unknown = candidates[len(value) :]
+            if len(unknown):
+                new = np.asarray(evaluate(unknown), float)
+                new = np.where(np.isnan(new), -np.inf, new)
                 if study is not None:
-                    study.add(batch, candidates, value)
+                    study.add(batch, unknown, new, first=len(value))
+                value = np.append(value, new)
             tried.append(candidates)
             values.append(value)
             strategy.tell(candidates, value)
@@ -76,8 +77,10 @@ def search(
 
 
 def _recalled(candidates: Floats, known: tuple[Floats, Floats], study: Study | None) -> Floats:
+    """The values of the first candidates; another budget may have cut the batch elsewhere."""
     stored, values = known
-    if stored.shape != candidates.shape or not np.array_equal(stored, candidates):
+    both = min(len(stored), len(candidates))
+    if not np.array_equal(stored[:both], candidates[:both]):
         path = study.path if study is not None else "study"
         raise Problem(f"{path}: holds other candidates than this version proposes; start another study file")
-    return values
+    return values[:both]

@@ -69,6 +69,13 @@ class Strategy(ABC):
     def _anywhere(self, count: int) -> Floats:
         return self.random.uniform(self.low, self.high, (count, self.low.size))
 
+    def _beginning(self, count: int) -> Floats:
+        """Candidates anywhere; the very first is `start`, if there is one."""
+        candidates = self._anywhere(count)
+        if self.start is not None and self.told == 0:
+            candidates[0] = self.start
+        return candidates
+
     def _clipped(self, candidates: Floats) -> Floats:
         return np.clip(candidates, self.low, self.high)
 
@@ -84,10 +91,7 @@ class Generate(Strategy):
         self.batch = batch
 
     def ask(self) -> Floats:
-        candidates = self._anywhere(self.batch)
-        if self.start is not None and self.told == 0:
-            candidates[0] = self.start
-        return candidates
+        return self._beginning(self.batch)
 
 
 Delta = Literal["wide", "shrinking-fixed", "shrinking-random"]
@@ -115,7 +119,7 @@ class Modify(Strategy):
 
     def ask(self) -> Floats:
         if self.told < self.first:
-            return self._anywhere(min(self.batch, self.first - self.told))
+            return self._beginning(min(self.batch, self.first - self.told))
         if self.current is None:
             return self._anywhere(1)
         if self.told == 0:
@@ -186,10 +190,7 @@ class Genetic(Strategy):
 
     def ask(self) -> Floats:
         if self.members is None:
-            candidates = self._anywhere(self.population)
-            if self.start is not None:
-                candidates[0] = self.start
-            return candidates
+            return self._beginning(self.population)
         return np.stack([self._child() for _ in range(self.population - self.survivors)])
 
     def _child(self) -> Floats:
@@ -224,6 +225,8 @@ class CMA(Strategy):
         first: int = 0, batch: int = 64, population: int = 16, spread: float = 0.3,
     ) -> None:  # fmt: skip
         super().__init__(low, high, seed=seed, budget=budget, start=start)
+        if self.low.size < 2:
+            raise Problem("cma: learns how parameters belong together, and there is only one; use another strategy")
         if population < 4:
             raise Problem(f"population: must be at least 4, got {population}")
         if not 0 < spread <= 1:
@@ -234,7 +237,7 @@ class CMA(Strategy):
 
     def ask(self) -> Floats:
         if self.told < self.first:
-            return self._anywhere(min(self.batch, self.first - self.told))
+            return self._beginning(min(self.batch, self.first - self.told))
         if self._engine is None:
             around = self.best if self.first else self.start
             self._engine = self._begin(0.5 * (self.low + self.high) if around is None else around)
@@ -255,7 +258,7 @@ class CMA(Strategy):
         return cma.CMAEvolutionStrategy(center, self.spread, options)
 
     def _learn(self, candidates: Floats, values: Floats) -> None:
-        if self._asked:
+        if len(values) == len(self._asked):  # a batch that the budget cut short is the last: nothing to learn for
             self._engine.tell(self._asked, [-float(v) for v in np.maximum(values, WORST)])
             self._asked = []
 

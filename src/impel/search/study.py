@@ -26,16 +26,14 @@ class Study:
     def __init__(self, path: str | Path, settings: dict[str, Any]) -> None:
         self.path = Path(path)
         self.settings = json.loads(json.dumps(settings, sort_keys=True))
-        fresh = not self.path.exists() or self.path.stat().st_size == 0
-        if not fresh:
-            check_study(self.path)
+        begun = check_study(self.path)
         self._connection = _connect(self.path)
         try:
             self._connection.execute("PRAGMA locking_mode = EXCLUSIVE")
             # The journal survives a killed process; only a power cut could lose the last batches.
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = NORMAL")
-            if fresh:
+            if not begun:
                 self._create()
             self._compare()
         except sqlite3.Error as error:
@@ -86,10 +84,10 @@ class Study:
             for trials in found.values()
         ]
 
-    def add(self, batch: int, candidates: Floats, values: Floats) -> None:
-        """Keep one batch, all of it or nothing. -inf is kept as SQLite's own infinity."""
+    def add(self, batch: int, candidates: Floats, values: Floats, *, first: int = 0) -> None:
+        """Keep a batch from its `first` place on, all or nothing. -inf is kept as SQLite's own infinity."""
         blobs = [np.ascontiguousarray(candidate, "<f8").tobytes() for candidate in candidates]
-        rows = [(batch, place, blob, float(value)) for place, (blob, value) in enumerate(zip(blobs, values))]
+        rows = [(batch, place, blob, float(value)) for place, (blob, value) in enumerate(zip(blobs, values), first)]
         try:
             with self._connection:
                 self._connection.execute("BEGIN")
@@ -107,28 +105,38 @@ class Study:
         self.close()
 
 
-def check_study(path: Path) -> None:
-    """Refuse, without touching it, what is not a whole study of this version."""
+def check_study(path: Path) -> bool:
+    """Whether a study is there. Refuses, without touching it, what is not a whole study of this version.
+
+    A search that was killed while it made its study leaves a file without tables: that is none yet.
+    """
+    if not path.exists() or path.stat().st_size == 0:
+        return False
     try:
         with path.open("rb") as stream:
-            header = stream.read(100)
+            header = stream.read(108)
     except OSError as error:
         raise Problem(f"{path}: cannot be read: {(error.strerror or str(error)).lower()}") from None
-    if header[:16] != b"SQLite format 3\0" or len(header) < 100:
+    if header[:16] != b"SQLite format 3\0" or len(header) < 108:
         raise Problem(f"{path}: is not a study file")
     application = int.from_bytes(header[68:72], "big")
-    version = int.from_bytes(header[60:64], "big")
     pages, page_size = int.from_bytes(header[28:32], "big"), int.from_bytes(header[16:18], "big")
+    # One page, and the list of tables on it has no entries. A study's tables and its mark come together.
+    empty = application == 0 and pages == 1 and header[103:105] == b"\0\0"
+    if application != APPLICATION and not empty:
+        raise Problem(f"{path}: is an SQLite file of another program, not a study")
     journal = path.with_name(path.name + "-wal")
-    if not journal.exists() or journal.stat().st_size == 0:  # otherwise SQLite first has to recover it
-        if application != APPLICATION:
-            raise Problem(f"{path}: is an SQLite file of another program, not a study")
+    if not journal.exists() or journal.stat().st_size == 0:  # otherwise the file alone does not say what it holds
+        if empty:
+            return False
         if path.stat().st_size < pages * (65536 if page_size == 1 else page_size):
             raise Problem(f"{path}: is truncated; restore it from a copy or start another study")
-    connection = _connect(path)
+    connection = _connect(path, reading=True)
     try:
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if application == 0 and not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            return False
         if application != APPLICATION:
             raise Problem(f"{path}: is an SQLite file of another program, not a study")
         if version > VERSION:
@@ -140,12 +148,15 @@ def check_study(path: Path) -> None:
         raise _problem(path, error) from None
     finally:
         connection.close()
+    return True
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _connect(path: Path, *, reading: bool = False) -> sqlite3.Connection:
+    """`reading` leaves the file and its journal as they are."""
+    mode = "?mode=ro" if reading else ""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return sqlite3.connect(path, isolation_level=None, timeout=2.0)
+        return sqlite3.connect(path.absolute().as_uri() + mode, uri=True, isolation_level=None, timeout=2.0)
     except (sqlite3.Error, OSError) as error:
         raise _problem(path, error) from None
 

@@ -16,17 +16,19 @@ from impel.files import Problem, read_document
 
 FIGURES = Path(__file__).parent / "figures"
 MAX_LINKS = 32  # the simulator unrolls every link, so compile time bounds what is sensible
+SHORTEST = 1e-3  # s that an arc takes at least: the step of a search
 MAX_PROFILE = 24  # corners of a ground profile, unrolled as well
 
 
 def _finite(value: float) -> float:
     if not math.isfinite(value):
-        raise ValueError(f"must be a finite number, got {value}")
+        raise ValueError("must be a finite number")
     return value
 
 
 Number = Annotated[float, AfterValidator(_finite)]
 Positive = Annotated[float, AfterValidator(_finite), Field(gt=0)]
+Time = Annotated[float, AfterValidator(_finite), Field(ge=SHORTEST)]
 NotNegative = Annotated[float, AfterValidator(_finite), Field(ge=0)]
 Point = tuple[Number, Number]
 Span = tuple[Number, Number]
@@ -95,7 +97,7 @@ class Cycle(Part):
     """What a search starts from."""
 
     poses: Annotated[int, Field(ge=1, le=64)] = 4
-    time: Positive = Field(0.12, description="Seconds on every arc.")
+    time: Time = Field(0.12, description="Seconds on every arc.")
 
 
 class Figure(Part):

@@ -174,16 +174,25 @@ class _Step:
             yield f"nx, nz = {num(-math.sin(angle))}, {num(math.cos(angle))}"
             yield "gap = x * nx + z * nz"
         else:
-            # A polyline is a sum of hinges: no search, so it vectorises.
-            yield f"floor, rise = {num(ground.profile[0][1])}, 0.0"
+            yield from self._floor("x")
+            yield "rise = 0.0"
             for x, bend in bends(ground.profile):
-                yield f"floor += {num(bend)} * max(x - {num(x)}, 0.0)"
                 yield f"rise += {num(bend)} if x > {num(x)} else 0.0"
             yield "nz = 1.0 / np.sqrt(1.0 + rise * rise)"
             yield "nx = -rise * nz"
             yield "gap = (z - floor) * nz"
         yield "un = ux * nx + uz * nz"
         yield "ut = ux * nz - uz * nx"
+
+    def _floor(self, under: str) -> Iterator[str]:
+        """Height of the ground, `floor`; a polyline is a sum of hinges: no search, so it vectorises."""
+        ground = self.figure.ground
+        if ground.profile is None:
+            yield f"floor = {num(math.tan(math.radians(ground.slope)))} * {under}"
+            return
+        yield f"floor = {num(ground.profile[0][1])}"
+        for x, bend in bends(ground.profile):
+            yield f"floor += {num(bend)} * max({under} - {num(x)}, 0.0)"
 
     # -- forces and damping, from the leaves to the root ------------------------------------------------------
 
@@ -294,10 +303,18 @@ class _Step:
             yield f"{at(rows.target.start + j)} += alive * {at(rows.rate.start + j)}"
         for c in range(len(m.contact_link)):
             yield f"{at(rows.force.start + c)} = f{c}"
-        yield f"{at(rows.height)} += h * qz"
+        yield from self._height()
         yield f"{at(rows.time)} += h"
         limit = num(math.radians(self.figure.fall))
         yield f"{at(rows.alive)} = alive if abs(q0) <= {limit} else 0.0"
+
+    def _height(self) -> Iterator[str]:
+        """Of the root above the ground under it."""
+        if self.level:
+            yield f"{at(self.rows.height)} += h * qz"
+        else:
+            yield from self._floor("qx")
+            yield f"{at(self.rows.height)} += h * (qz - floor)"
 
 
 def label(i: int) -> str:

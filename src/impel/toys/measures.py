@@ -1,9 +1,10 @@
 """What a gait does: phase curves, footfalls, work and effort by joint, and sweeps of the body under one controller."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from impel.files import Problem
 from impel.toys.figure import Figure, Interpolation
@@ -46,7 +47,8 @@ def series(figure: Figure, rows: Rows, states: Floats, quantity: str) -> Floats:
         parent, child = figure.joints[name].links
         return np.degrees(states[..., start + order.index(child)] - states[..., start + order.index(parent)])
     values = states[..., column_of(figure, rows, quantity)]
-    return np.degrees(values) if "tilt" in quantity or quantity.startswith("target") else values
+    turns = quantity in ("tilt", "speed tilt") or quantity.startswith("target ")
+    return np.degrees(values) if turns else values
 
 
 UNITS = {"x": "m", "height": "m", "tilt": "°", "angle": "°", "target": "°", "torque": "N·m", "force": "N", "time": "s"}
@@ -123,28 +125,26 @@ def joint_table(figure: Figure, result: Results) -> list[dict[str, float | str]]
 
 @dataclass(frozen=True)
 class Sweep:
-    """One controller on many bodies: what changes as a gain changes (002, figures 11 and 12)."""
+    """What toys do as a gain of the body changes and their pose graphs stay (002, figures 11, 12); (values, toys)."""
 
-    gain: str  # "stiffness" or "damping"
-    joints: list[str]
     values: Floats  # (V,)
-    distance: Floats  # (V,) m
-    fallen: NDArray[np.bool_]
-    work: Floats  # (V, J) J
-    effort: Floats  # (V, J) N²m²s
-    share: Floats  # (V,) of the work that the swept joints do
+    nominal: int  # index of the value nearest to the figure's own
+    distance: Floats  # m, worst of the starts
+    effort: Floats  # N²m²s per second lived, mean over the starts
+    share: Floats  # of the work that the swept joints do
+    fallen: Floats  # share of the starts
 
-    def columns(self) -> dict[str, Floats]:
-        """What to chart, over `values`."""
-        sums = {"effort": self.effort.sum(1), "work": self.work.sum(1)}
-        return {"distance": self.distance, **sums, "share of work": self.share}
+    def change(self, quantity: Floats) -> Floats:
+        """Median over the toys of a quantity, each against its own nominal value, (values,)."""
+        return np.median(quantity / quantity[self.nominal], axis=1)
 
 
 def sweep_gain(
-    toy: Toy, figure: Figure, gain: str, values: ArrayLike, *, joints: list[str] | None = None, seconds: float = 4.0,
-    step: float = VERIFY_STEP, clearance: float = 0.0,
+    figure: Figure, poses: Floats, times: ArrayLike, gain: str, values: ArrayLike, *,
+    joints: Sequence[str] | None = None, heights: Sequence[float] = (0.0,), seconds: float = 4.0,
+    step: float = VERIFY_STEP, interpolation: Interpolation = "hold",
 ) -> Sweep:  # fmt: skip
-    """Run one toy with a gain of some joints (by default the passive ones) at every value."""
+    """Run toys, poses (N, P, A), with a gain of some joints (by default the passive ones) at every value."""
     names = list(figure.joints)
     swept = joints if joints is not None else [name for name, joint in figure.joints.items() if not joint.active]
     if gain not in ("stiffness", "damping"):
@@ -152,16 +152,31 @@ def sweep_gain(
     if not swept or any(name not in names for name in swept):
         raise Problem(f"joints: {figure.figure} has no such joints to sweep; there are {', '.join(names)}")
     varied = np.asarray(values, float)
-    gains = np.tile(gains_of(figure), (len(varied), 1))
     columns = [names.index(name) for name in swept]
-    gains[:, [c + (len(names) if gain == "damping" else 0) for c in columns]] = varied[:, None]
-    poses = np.broadcast_to(toy.angles(figure), (len(varied), *toy.angles(figure).shape))
-    result = run_trials(
-        figure, poses, toy.times, seconds=seconds, step=step, interpolation=toy.interpolation, gains=gains,
-        sensors=toy.sensor_codes(figure)[None], starts=start_state(figure, clearance=clearance),
-    )  # fmt: skip
-    share = result.work[:, columns].sum(1) / np.maximum(result.work.sum(1), 1e-12)
-    return Sweep(gain, swept, varied, result.distance, result.fallen, result.work, result.effort, share)
+    places = [column + (len(names) if gain == "damping" else 0) for column in columns]
+    gains = np.tile(gains_of(figure), (len(varied), 1))
+    nominal = float(gains[0, places[0]])
+    gains[:, places] = varied[:, None]
+    starts = np.stack([start_state(figure, clearance=height) for height in heights])
+    runs = run_trials(
+        figure,
+        np.tile(np.repeat(poses, len(heights), axis=0), (len(varied), 1, 1)),
+        times,
+        seconds=seconds,
+        step=step,
+        interpolation=interpolation,
+        starts=np.tile(starts, (len(varied) * len(poses), 1)),
+        gains=np.repeat(gains, len(poses) * len(heights), axis=0),
+    )
+    shape = (len(varied), len(poses), -1)
+    return Sweep(
+        varied,
+        int(np.argmin(np.abs(varied - nominal))),
+        runs.distance.reshape(shape).min(axis=2),
+        (runs.effort.sum(1) / runs.time).reshape(shape).mean(axis=2),
+        (runs.work[:, columns].sum(1) / runs.work.sum(1)).reshape(shape).mean(axis=2),
+        runs.fallen.reshape(shape).mean(axis=2),
+    )
 
 
 def compare_interpolations(

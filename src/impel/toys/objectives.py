@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.files import Problem
-from impel.toys.figure import Figure, Interpolation
+from impel.toys.figure import SHORTEST, Figure, Interpolation
 from impel.toys.periods import cycle_states, repeat_errors, scales_of
+from impel.toys.toy import Sensor, sensor_codes
 from impel.toys.trials import SEARCH_STEP, Results, run_trials, start_state
 
 Floats = NDArray[np.float64]
@@ -23,6 +24,7 @@ OwnTerm = Callable[[Results], Floats]  # the animator's: results of T runs to (T
 # m above the ground. A touch and a real drop tell robust gaits from lucky ones: 30 of 32 Luxo winners keep 80 % of
 # their distance at a quarter of the step, against 13 of 16 with 0, 0.01 and 0.02 (measured).
 START_HEIGHTS = (0.0, 0.005, 0.05)
+LEAST_CYCLES = 4  # what periodicity needs to compare two cycles with those two before
 BEST_REPEAT = 1e-3  # of a component's scale: a cycle that repeats this well is periodic, better is no better
 
 
@@ -52,8 +54,8 @@ def height(results: Results) -> Floats:
 
 
 def upright(results: Results) -> Floats:
-    """Share of the time it stayed up, 0 to 1."""
-    return results.time / np.maximum(results.time.max(), 1e-9)
+    """Share of the time asked for that it stayed up, 0 to 1."""
+    return np.minimum(results.time / results.seconds, 1.0)
 
 
 def periodicity(results: Results) -> Floats:
@@ -67,13 +69,18 @@ DEFAULT_TERMS: Mapping[str | OwnTerm, float] = {"distance": 1.0}
 
 @dataclass(frozen=True)
 class Objective:
-    """Values candidates of one figure: weighted terms, worst of several starts. Candidates are poses, flattened."""
+    """Values candidates of one figure: weighted terms, worst of several starts.
+
+    A candidate is all poses in radians, one after the other; then the time of every arc, if these vary, too.
+    """
 
     figure: Figure
     terms: Mapping[str | OwnTerm, float] = field(default_factory=lambda: dict(DEFAULT_TERMS))
     poses: int = 4
     times: float | tuple[float, ...] = 0.14
     interpolation: Interpolation = "hold"
+    vary_times: tuple[float, float] | None = None  # s, the range of every arc; None keeps `times`
+    sensors: tuple[Sensor | None, ...] | None = None
     seconds: float = 4.0
     step: float = SEARCH_STEP
     heights: tuple[float, ...] = START_HEIGHTS
@@ -87,14 +94,51 @@ class Objective:
         for name in self.terms:
             if isinstance(name, str) and name not in TERMS:
                 raise Problem(f"objective: {name}: no such term; there are {', '.join(TERMS)}")
+        if np.shape(self.times) not in ((), (self.poses,)):
+            raise Problem(f"objective: times: needs one for each of the {self.poses} poses, got {np.size(self.times)}")
+        if not np.min(self.times) >= SHORTEST:
+            raise Problem(f"objective: times: must be at least {SHORTEST:g} s, got {np.min(self.times):g}")
+        if self.sensors is not None and len(self.sensors) != self.poses:
+            raise Problem(f"objective: sensors: needs one (or None) for each of the {self.poses} poses")
+        if self.vary_times is not None and not SHORTEST <= self.vary_times[0] < self.vary_times[1] < np.inf:
+            low, high = self.vary_times
+            raise Problem(f"objective: times: must vary from at least {SHORTEST:g} s upwards, got {low:g} to {high:g}")
+        if "periodicity" in self.terms:
+            self._check_cycles()
+
+    def _check_cycles(self) -> None:
+        if self.sensors is not None:
+            raise Problem("objective: periodicity is for timed pose graphs; with sensors no cycle has a fixed length")
+        longest = self.poses * self.vary_times[1] if self.vary_times else self._cycle
+        if int(self.seconds / longest + 1e-9) < LEAST_CYCLES:
+            needed = f"periodicity needs at least {LEAST_CYCLES} cycles"
+            raise Problem(f"objective: {needed}, and one takes {longest:g} s; run for longer")
+
+    @property
+    def _cycle(self) -> float:
+        return float(np.broadcast_to(self.times, (self.poses,)).sum())
 
     def bounds(self) -> tuple[Floats, Floats]:
-        """What every parameter may be, in radians."""
-        low, high = np.radians(np.array(self.figure.ranges(), float)).T
-        return np.tile(low, self.poses), np.tile(high, self.poses)
+        """What every parameter may be: angles in radians, then times in seconds if they vary."""
+        low, high = (np.tile(ends, self.poses) for ends in np.radians(np.array(self.figure.ranges(), float)).T)
+        if self.vary_times is None:
+            return low, high
+        shortest, longest = self.vary_times
+        return np.append(low, [shortest] * self.poses), np.append(high, [longest] * self.poses)
 
     def shaped(self, candidates: Floats) -> Floats:
-        return np.asarray(candidates, float).reshape(len(candidates), self.poses, -1)
+        """The poses of candidates, (n, poses, active joints)."""
+        angles = self.poses * len(self.figure.active)
+        return np.asarray(candidates, float)[:, :angles].reshape(len(candidates), self.poses, -1)
+
+    def arcs(self, candidates: Floats) -> Floats:
+        """The times of candidates, (n, poses)."""
+        if self.vary_times is None:
+            return np.broadcast_to(np.asarray(self.times, float), (len(candidates), self.poses))
+        return np.asarray(candidates, float)[:, -self.poses :]
+
+    def codes(self) -> NDArray[np.int64] | None:
+        return None if self.sensors is None else sensor_codes(self.sensors, self.figure)
 
     def run(self, candidates: Floats, *, step: float | None = None, seconds: float | None = None) -> Results:
         """Every candidate from every start height: candidate 0 from all heights, then candidate 1, ..."""
@@ -103,17 +147,20 @@ class Objective:
         return run_trials(
             self.figure,
             np.repeat(self.shaped(candidates), len(starts), axis=0),
-            self.times,
+            np.repeat(self.arcs(candidates), len(starts), axis=0),
             seconds=duration,
             step=step or self.step,
             interpolation=self.interpolation,
+            sensors=self.codes(),
             starts=np.tile(starts, (len(candidates), 1)),
             samples=self._cycles(duration) + 1 if "periodicity" in self.terms else 0,
             threads=self.threads,
         )
 
     def _cycles(self, seconds: float) -> int:
-        return int(seconds / np.broadcast_to(self.times, (self.poses,)).sum() + 1e-9)
+        """At most."""
+        shortest = self.poses * self.vary_times[0] if self.vary_times else self._cycle
+        return int(seconds / shortest + 1e-9)
 
     def values(self, results: Results) -> Floats:
         """One value per run, (T,)."""
@@ -125,15 +172,17 @@ class Objective:
                 else:
                     part = TERMS[term](results) if isinstance(term, str) else np.asarray(term(results), float)
                 total += weight * part
-        # What exploded or stood on its head for a NaN is worth nothing, whatever the terms say.
-        return np.where(np.isfinite(results.final[:, 0]), total, -np.inf)
+        # What exploded or has no value is worth nothing, whatever the terms say.
+        return np.where(np.isfinite(results.final[:, 0]) & np.isfinite(total), total, -np.inf)
 
     def _periodicity(self, results: Results) -> Floats:
         states = cycle_states(results.samples, results.rows)
-        last = max(2, states.shape[1] // 3)
-        if states.shape[1] < last + 3:
-            raise Problem(f"objective: periodicity needs at least 5 cycles, got {states.shape[1] - 1}; run for longer")
-        error = repeat_errors(states, scales_of(self.figure), longest=2, last=last).min(axis=1)
+        error = np.full(len(states), np.nan)
+        counts = np.where(results.fallen, 0, (~np.isnan(states[:, :, 0])).sum(axis=1))
+        for count in np.unique(counts[counts > LEAST_CYCLES]):  # times that vary give different numbers of cycles
+            chosen, last = counts == count, max(2, count // 3)
+            known = states[chosen, :count]
+            error[chosen] = repeat_errors(known, scales_of(self.figure), longest=2, last=last).min(axis=1)
         worth = np.clip(np.log10(1.0 / np.maximum(error, BEST_REPEAT)) / np.log10(1.0 / BEST_REPEAT), 0.0, 1.0)
         return np.where(np.isnan(error), 0.0, worth)
 

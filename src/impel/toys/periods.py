@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from impel.files import Problem
-from impel.toys.figure import Figure
+from impel.toys.figure import SHORTEST, Figure
 from impel.toys.mechanism import GRAVITY, Rows
 from impel.toys.toy import Toy
 from impel.toys.trials import VERIFY_STEP, Results, gains_of, run_trials, start_state
@@ -119,15 +119,28 @@ def bifurcate(
 ) -> Bifurcation:  # fmt: skip
     """Vary one parameter of a toy: times.2, poses.0.elbow (degrees), joints.elbow.stiffness, ground.friction."""
     varied = np.asarray(values, float)
+    check_values(toy, figure, parameter, varied)
     times = np.tile(np.asarray(toy.times, float), (len(varied), 1))
     poses = np.tile(toy.angles(figure), (len(varied), 1, 1))
     gains = np.tile(gains_of(figure), (len(varied), 1))
     _setter(toy, figure, parameter)(varied, times, poses, gains)
-    if not np.all(times > 0):
-        raise Problem(f"{parameter}: times must be greater than 0")
     result = run_cycles(toy, figure, times, poses=poses, gains=gains, cycles=cycles, step=step, threads=threads)
     kept = result.samples[:, -keep:]
     return Bifurcation(parameter, varied, kept, periods_of(figure, kept, result.rows), result.rows)
+
+
+def check_values(toy: Toy, figure: Figure, parameter: str, values: Floats) -> None:
+    """Refuse a parameter that the toy does not have, and values that it cannot take."""
+    _setter(toy, figure, parameter)
+    low, high = 0.0, np.inf
+    if parameter.startswith("times."):
+        low = SHORTEST
+    elif parameter.startswith("poses."):
+        low, high = figure.joints[parameter.split(".")[2]].range or (-np.inf, np.inf)
+    wrong = values[~((values >= low) & (values <= high) & np.isfinite(values))]
+    if len(wrong):
+        allowed = f"be {low:g} or more" if np.isinf(high) else f"lie within the range {low:g} to {high:g}"
+        raise Problem(f"{parameter}: must {allowed}, got {wrong[0]:g}")
 
 
 def _setter(toy: Toy, figure: Figure, parameter: str) -> Callable[[Floats, Floats, Floats, Floats], None]:
@@ -146,7 +159,6 @@ def _setter(toy: Toy, figure: Figure, parameter: str) -> Callable[[Floats, Float
             return lambda v, times, poses, gains: gains.__setitem__((slice(None), place), v)
         case ["ground", "friction"]:
             return lambda v, times, poses, gains: gains.__setitem__((slice(None), -1), v)
-    raise Problem(
-        f"{parameter}: no such parameter; write times.0 to times.{len(toy.times) - 1}, poses.0.{figure.active[0]},"
-        f" joints.{names[0]}.stiffness, joints.{names[0]}.damping or ground.friction"
-    )
+    known = [f"times.0 to times.{len(toy.times) - 1}", *(f"poses.0.{name}" for name in figure.active[:1])]
+    known += [f"joints.{name}.{gain}" for name in names[:1] for gain in ("stiffness", "damping")]
+    raise Problem(f"{parameter}: no such parameter; write {', '.join(known)} or ground.friction")

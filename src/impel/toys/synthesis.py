@@ -1,18 +1,19 @@
 """Finding gaits: search, palette and refinement (002, section 3)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from impel.files import Problem
 from impel.search import Outcome, Study, search, strategy_named
 from impel.toys.figure import Figure
 from impel.toys.objectives import DEFAULT_TERMS, Objective, OwnTerm
 from impel.toys.toy import Toy, toy_of
-from impel.toys.trials import Results, run_trials, start_state
+from impel.toys.trials import Results, heights_above, run_trials, start_state
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int, float], None]
@@ -31,8 +32,11 @@ class Gait:
     outcome: Outcome
 
     def toy(self, objective: Objective, *, source: str | None = None) -> Toy:
-        poses = objective.shaped(self.candidate[None])[0]
-        return toy_of(objective.figure, poses, objective.times, source=source, interpolation=objective.interpolation)
+        one = self.candidate[None]
+        return toy_of(
+            objective.figure, objective.shaped(one)[0], objective.arcs(one)[0], source=source,
+            interpolation=objective.interpolation, sensors=objective.sensors,
+        )  # fmt: skip
 
 
 def objective_for(figure: Figure, terms: Mapping[str | OwnTerm, float] | None = None, **options: Any) -> Objective:
@@ -53,23 +57,31 @@ def find_gait(
     **options: Any,
 ) -> Gait:
     """Search, then take the best of the top few after verification at a quarter of the step."""
-    low, high = objective.bounds()
-    engine = strategy_named(strategy, low, high, seed=seed, budget=budget, start=start, **options)
+    how = {"strategy": strategy, "seed": seed, "budget": budget, "start": start, **options}
+    return best_verified(objective, _searched(objective, how, study, progress), start)
+
+
+def _searched(
+    objective: Objective, how: dict[str, Any], study: str | Path | None, progress: Progress | None
+) -> Outcome:
+    """What a search tries, kept in a study if one is named."""
+    engine = strategy_named(how["strategy"], *objective.bounds(), **{k: v for k, v in how.items() if k != "strategy"})
+    budget = how["budget"]
     if study is None:
-        outcome = search(engine, objective, budget=budget, progress=progress)
-    else:
-        settings = settings_of(objective, strategy=strategy, seed=seed, budget=budget, start=start, **options)
-        with Study(study, settings) as kept:
-            outcome = search(engine, objective, budget=budget, study=kept, progress=progress)
-    return best_verified(objective, outcome)
+        return search(engine, objective, budget=budget, progress=progress)
+    with Study(study, settings_of(objective, **how)) as kept:
+        return search(engine, objective, budget=budget, study=kept, progress=progress)
 
 
-def best_verified(objective: Objective, outcome: Outcome) -> Gait:
-    top = outcome.top(VERIFIED)
+def best_verified(objective: Objective, outcome: Outcome, start: Floats | None = None) -> Gait:
+    """The best of the top few at a quarter of the step; the start is among them, so nothing gets worse."""
+    top, values = outcome.top(VERIFIED), np.sort(outcome.values)[::-1][:VERIFIED]
+    if start is not None:
+        begin = np.clip(start, *objective.bounds())[None]
+        top, values = np.vstack([top, begin]), np.append(values, objective(begin))
     verified = objective.verified(top)
     i = int(np.argmax(verified))
-    value = float(np.sort(outcome.values)[::-1][i])
-    return Gait(top[i], value, float(verified[i]), outcome)
+    return Gait(top[i], float(values[i]), float(verified[i]), outcome)
 
 
 def refine(
@@ -82,25 +94,17 @@ def refine(
     )
 
 
-def compare_strategies(
-    objective: Objective, variants: Mapping[str, Mapping[str, Any]], *, seeds: int = 8, budget: int = 1500
-) -> dict[str, list[float]]:
-    """Best value of every variant for every seed (002, figures 6 and 7); a variant is options of `find_gait`."""
-    return {
-        name: [find_gait(objective, seed=s, budget=budget, **options).outcome.best_value for s in range(seeds)]
-        for name, options in variants.items()
-    }
-
-
 def settings_of(objective: Objective, **how: Any) -> dict[str, Any]:
     """What makes two searches the same, as plain data for the study file."""
     start = how.pop("start", None)
     return {
         "figure": objective.figure.model_dump(mode="json", by_alias=True),
-        "terms": {name if isinstance(name, str) else name.__qualname__: w for name, w in objective.terms.items()},
+        "terms": _named_terms(objective),
         "poses": objective.poses,
         "times": list(np.broadcast_to(objective.times, (objective.poses,)).tolist()),
         "interpolation": objective.interpolation,
+        "vary_times": objective.vary_times and list(objective.vary_times),
+        "sensors": objective.sensors and [sensor and sensor.model_dump() for sensor in objective.sensors],
         "seconds": objective.seconds,
         "step": objective.step,
         "heights": list(objective.heights),
@@ -109,9 +113,24 @@ def settings_of(objective: Objective, **how: Any) -> dict[str, Any]:
     }
 
 
+def _named_terms(objective: Objective) -> dict[str, float]:
+    """Terms by name. One's own must have one, or two different searches would share a study."""
+    terms: dict[str, float] = {}
+    for term, weight in objective.terms.items():
+        name = term if isinstance(term, str) else getattr(term, "__qualname__", "<lambda>")
+        if "<lambda>" in name or name in terms:
+            raise Problem(
+                "objective: a study needs a name for every term; write your own with def, each by another name"
+            )
+        terms[name] = weight
+    return terms
+
+
 # -- several modes ------------------------------------------------------------------------------------------
 
 HOLDS_UP = 10.0  # s
+LEAST = 0.3  # of the best distance: what comes less far is no gait to choose
+VERIFIED_AT_ONCE = 100  # candidates: enough for all cores, and the bar still moves
 DIFFERENT = 0.25  # distance between gaits that a person tells apart; each part of the description is about 1
 
 
@@ -124,13 +143,12 @@ def describe(objective: Objective, results: Results) -> Floats:
     touching: NDArray[np.bool_] = np.asarray(samples[:, :, rows.force] > 0.0)
     grounded: NDArray[np.bool_] = np.asarray(touching.any(axis=2))
     landings = (grounded[:, 1:] & ~grounded[:, :-1]).sum(axis=1)
-    cycle = float(np.broadcast_to(objective.times, (objective.poses,)).sum())
     span = samples[:, -1, rows.time] - samples[:, 0, rows.time]
     ends = np.array([p for link in objective.figure.links.values() for p in (link.start, link.end)])
     length = float(np.linalg.norm(np.ptp(ends, axis=0)))
-    height = samples[:, :, 1]
+    height = heights_above(objective.figure, samples[:, :, 0], samples[:, :, 1])
     parts = [
-        landings / (span / cycle) / 4.0,
+        landings / (span / results.cycle) / 4.0,
         np.log2(np.maximum(results.distance / span, 1e-3)) / 4.0,
         height.mean(axis=1) / length,
         np.ptp(height, axis=1) / length,
@@ -141,34 +159,27 @@ def describe(objective: Objective, results: Results) -> Floats:
 
 
 def palette(
-    objective: Objective, *, seed: int = 0, budget: int = 3000, size: int = 6, holds_up: float = HOLDS_UP,
-    least: float = 0.3, refining: int = 0, progress: Progress | None = None,
+    objective: Objective, *, seed: int = 0, budget: int = 3000, size: int = 6, study: str | Path | None = None,
+    progress: Progress | None = None, verifying: Callable[[int, int], None] | None = None,
 ) -> list[Gait]:  # fmt: skip
     """The first phase: clearly different gaits that hold up for ten seconds, the farthest-going first.
 
-    Draws `budget` pose graphs, keeps those that from every start height stay up for `holds_up` seconds at a
-    quarter of the step and come at least `least` of the best such distance, and picks greedily: best first, then
-    always one that differs by at least `DIFFERENT` from all picked ones. refining: evaluations spent on each pick.
+    Draws `budget` pose graphs, keeps those that from every start height stay up for `HOLDS_UP` seconds at a quarter
+    of the step (`verifying` is told how many of how many were tried) and come at least `LEAST` of the best such
+    distance, and picks greedily: best first, then always one that differs by at least `DIFFERENT` from all picked ones.
     """
-    low, high = objective.bounds()
-    engine = strategy_named("generate", low, high, seed=seed, budget=budget)
-    outcome = search(engine, objective, budget=budget, progress=progress)
+    how = {"strategy": "generate", "seed": seed, "budget": budget, "start": None}
+    outcome = _searched(objective, how, study, progress)
     promising = outcome.top(min(len(outcome.values) // 4 + 1, 400))
-    stays = _survivors(objective, promising, holds_up)
-    candidates = promising[stays]
-    if refining:
-        gaits = [refine(objective, c, seed=seed, budget=refining) for c in candidates[: 2 * size]]
-        better = np.stack([g.candidate for g in gaits]) if gaits else candidates[:0]
-        candidates = np.vstack([better[_survivors(objective, better, holds_up)], candidates])
+    candidates = promising[_survivors(objective, promising, verifying)]
     if len(candidates) == 0:
         return []
-    steps = round(holds_up / objective.step)
+    steps = round(HOLDS_UP / objective.step)
     stride = 5
-    one = replace(objective, heights=objective.heights[:1])
-    results = run_sampled(one, candidates, seconds=holds_up, samples=steps // stride, stride=stride)
-    looks = describe(one, results)
+    results = run_sampled(objective, candidates, seconds=HOLDS_UP, samples=steps // stride, stride=stride)
+    looks = describe(objective, results)
     order = [int(i) for i in np.argsort(-results.distance, kind="stable")]
-    order = [i for i in order if results.distance[i] >= least * results.distance[order[0]]]
+    order = [i for i in order if results.distance[i] >= LEAST * results.distance[order[0]]]
     picked: list[int] = []
     for i in order:
         if all(np.linalg.norm(looks[i] - looks[j]) >= DIFFERENT for j in picked):
@@ -180,19 +191,25 @@ def palette(
     return [Gait(c, float(v), float(w), outcome) for c, v, w in zip(chosen, values, verified)]
 
 
-def _survivors(objective: Objective, candidates: Floats, seconds: float) -> NDArray[np.bool_]:
+def _survivors(
+    objective: Objective, candidates: Floats, verifying: Callable[[int, int], None] | None
+) -> NDArray[np.bool_]:
     """Which candidates stay up and come forward, from every start height and at a quarter of the step."""
-    if len(candidates) == 0:
-        return np.zeros(0, bool)
-    results = objective.run(candidates, step=objective.step / 4, seconds=seconds)
-    good = ~results.fallen & (results.distance > 0.0)
-    return np.asarray(good.reshape(len(candidates), -1).all(axis=1))
+    good: list[bool] = []
+    for part in np.array_split(candidates, max(1, len(candidates) // VERIFIED_AT_ONCE)):
+        results = objective.run(part, step=objective.step / 4, seconds=HOLDS_UP)
+        stood = ~results.fallen & (results.distance > 0.0)
+        good.extend(bool(np.all(each)) for each in np.asarray(stood).reshape(len(part), -1))
+        if verifying is not None:
+            verifying(len(good), len(candidates))
+    return np.array(good, bool)
 
 
 def run_sampled(objective: Objective, candidates: Floats, *, seconds: float, samples: int, stride: int) -> Results:
     """Runs of candidates from the first start height with states kept at even intervals."""
     return run_trials(
-        objective.figure, objective.shaped(candidates), objective.times, seconds=seconds, step=objective.step,
-        interpolation=objective.interpolation, starts=start_state(objective.figure, clearance=objective.heights[0]),
-        samples=samples, stride=stride, threads=objective.threads,
+        objective.figure, objective.shaped(candidates), objective.arcs(candidates), seconds=seconds,
+        step=objective.step, interpolation=objective.interpolation, sensors=objective.codes(),
+        starts=start_state(objective.figure, clearance=objective.heights[0]), samples=samples, stride=stride,
+        threads=objective.threads,
     )  # fmt: skip

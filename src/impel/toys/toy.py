@@ -9,6 +9,8 @@ interpolation: hold
 sensors: [null, {touches: toe}]     # optional: leave early; the time becomes a time-out
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,7 +20,7 @@ from pydantic import Field
 
 from impel.complaints import validated
 from impel.files import Problem, read_document, write_document
-from impel.toys.figure import Figure, Interpolation, Name, Number, Part, Positive, load_figure
+from impel.toys.figure import Figure, Interpolation, Name, Number, Part, Time, load_figure
 from impel.toys.trials import Results, run_trials, start_state
 
 Floats = NDArray[np.float64]
@@ -40,7 +42,7 @@ class Toy(Part):
     poses: Annotated[list[dict[Name, Number]], Field(min_length=1, max_length=MAX_POSES)] = Field(
         description="Wished angle of every active joint, in degrees; a cycle."
     )
-    times: list[Positive] = Field(description="Seconds from each pose to the next.")
+    times: list[Time] = Field(description="Seconds from each pose to the next.")
     interpolation: Interpolation = Field("hold", description="Keep each pose, or move evenly towards the next.")
     sensors: list[Sensor | None] | None = Field(None, description="What may end each pose early.")
 
@@ -49,20 +51,25 @@ class Toy(Part):
         return np.radians([[pose[name] for name in figure.active] for pose in self.poses])
 
     def sensor_codes(self, figure: Figure) -> NDArray[np.int64]:
-        """As the simulator wants them: +k or -k for the k-th contact point, 0 for none."""
-        contacts = list(figure.contacts)
-        codes = np.zeros(len(self.poses), np.int64)
-        for i, sensor in enumerate(self.sensors or []):
-            if sensor is not None and sensor.touches is not None:
-                codes[i] = contacts.index(sensor.touches) + 1
-            elif sensor is not None and sensor.leaves is not None:
-                codes[i] = -contacts.index(sensor.leaves) - 1
-        return codes
+        return sensor_codes(self.sensors or [None] * len(self.poses), figure)
+
+
+def sensor_codes(sensors: Sequence[Sensor | None], figure: Figure) -> NDArray[np.int64]:
+    """Sensors of every pose as the simulator wants them: +k or -k for the k-th contact point, 0 for none."""
+    contacts = list(figure.contacts)
+    codes = np.zeros(len(sensors), np.int64)
+    for i, sensor in enumerate(sensors):
+        if sensor is not None and sensor.touches is not None:
+            codes[i] = contacts.index(sensor.touches) + 1
+        elif sensor is not None and sensor.leaves is not None:
+            codes[i] = -contacts.index(sensor.leaves) - 1
+    return codes
 
 
 def toy_of(
-    figure: Figure, poses: Any, times: Any, *, source: str | None = None, interpolation: Interpolation = "hold"
-) -> Toy:
+    figure: Figure, poses: Any, times: Any, *, source: str | None = None, interpolation: Interpolation = "hold",
+    sensors: Sequence[Sensor | None] | None = None,
+) -> Toy:  # fmt: skip
     """A toy from angles in radians (P, A) and seconds (P,); `source` is the file of a figure that is not built in."""
     degrees = np.round(np.degrees(np.asarray(poses, float)), 6)
     return Toy(
@@ -70,7 +77,7 @@ def toy_of(
         poses=[dict(zip(figure.active, map(float, row))) for row in degrees],
         times=[float(t) for t in np.broadcast_to(times, (len(degrees),))],
         interpolation=interpolation,
-        sensors=None,
+        sensors=None if sensors is None else list(sensors),
     )
 
 
@@ -131,9 +138,11 @@ def run_toy(
 ) -> Results:
     """One trial of a toy with every `stride`-th state kept."""
     arcs = np.asarray(toy.times)
-    per_cycle = np.ceil(arcs / step - 1e-9).sum() / arcs.sum()
-    shortest = 1.0 if not toy.sensors else 2.0  # sensors cut arcs, and every cut may add a shorter step
-    samples = int(shortest * (seconds * per_cycle + arcs.size * 2)) // stride + 2
+    in_arc = np.ceil(arcs / step - 1e-9)
+    rate = in_arc.sum() / arcs.sum()
+    if toy.sensors:  # they may leave all arcs early but the one of the shortest steps; only the last arc has others
+        rate = max(2.0 / step, float((in_arc / arcs).max()))
+    samples = int(seconds * rate + arcs.size * 2) // stride + 2
     result = run_trials(
         figure,
         toy.angles(figure)[None],
@@ -148,4 +157,4 @@ def run_toy(
         stride=stride,
     )
     kept = ~np.isnan(result.samples[0, :, 0])
-    return Results(result.rows, result.final, result.start, result.samples[:, kept])
+    return replace(result, samples=result.samples[:, kept])

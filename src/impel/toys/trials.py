@@ -28,6 +28,8 @@ class Results:
     final: Floats  # (T, saved) the state at the end, or at the fall
     start: Floats  # (T,) x at the start
     samples: Floats  # (T, S, saved), NaN after a fall
+    seconds: Floats  # (T,) how long it was to last
+    cycle: Floats  # (T,) seconds for a whole round of poses, unless sensors cut it short
 
     @property
     def distance(self) -> Floats:
@@ -114,7 +116,7 @@ def run_trials(
     elif parts:
         with ThreadPoolExecutor(threads or available_cores()) as pool:
             list(pool.map(work, parts))
-    return Results(rows, final, begin[:, 0].copy(), kept)
+    return Results(rows, final, begin[:, 0].copy(), kept, lengths, arcs.sum(axis=1))
 
 
 def _spread(values: ArrayLike, shape: tuple[int, ...]) -> Floats:
@@ -149,6 +151,14 @@ def start_state(figure: Figure, *, clearance: float = 0.0) -> Floats:
     points = contact_points(mechanism, state[None])[0]
     state[1] = clearance - min(z - ground_at(figure, x) for x, z in points)
     return state
+
+
+def heights_above(figure: Figure, x: Floats, z: Floats) -> Floats:
+    """How far points are above the ground under them."""
+    ground = figure.ground
+    if ground.profile is None:
+        return z - x * np.tan(np.radians(ground.slope))
+    return z - np.interp(x, *np.array(ground.profile).T)
 
 
 def link_frames(mechanism: Mechanism, positions: Floats) -> Floats:

@@ -41,7 +41,7 @@ class Backs:
 
 
 def compare(seeds: int = SEEDS) -> Backs:
-    stiffened = rerun(seeds, "damping", np.array([STIFF])).distance.reshape(seeds, -1).min(axis=1)
+    stiffened = rerun(seeds, "damping", np.array([STIFF])).distance[0]
     distances, efforts = [], []
     for stiff in (False, True):
         pairs = [found_run(seed, stiff) for seed in range(seeds)]

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from impel.analysis.plots import INK, SOFT, color, name_line, plot
+from impel.analysis.plots import SOFT, color, name_line, plot
+from impel.analysis.toys import draw_bifurcation, period_ink
 from impel.gallery.ledger import Exhibit, Verdict, judge
 from impel.gallery.loading import gallery_toy
 from impel.toys.measures import Phase, phase, series
@@ -23,9 +24,6 @@ WIDE = 0.002  # s: what is narrower is no window
 # One value in each window, from long to short (s).
 SHOWN = (0.130, 0.108, 0.074, 0.059, 0.048, 0.040)
 LETTERS = "abcdef"
-
-INKS = {1: "#2a9d8f", 2: "#e76f51", 3: "#8338ec", 4: "#f4a261", 6: "#c77dff", 8: "#e9c46a", CHAOS: INK}
-OTHER = "#9aa1ab"
 
 
 def diagram(count: int = 400, cycles: int = 260) -> Bifurcation:
@@ -92,7 +90,7 @@ def phases() -> list[Phase]:
 def draw_phases(path: Path, curves: list[Phase]) -> None:
     with plot(path, columns=3, rows=2, size=(10, 5.6), sharex=True, sharey=True) as all_axes:
         for axes, letter, value, curve in zip(all_axes, LETTERS, SHOWN, curves, strict=True):
-            ink = INKS.get(curve.period, OTHER)
+            ink = period_ink(period_name(curve.period))
             axes.plot(curve.curve[:, 0], 1000 * curve.curve[:, 1], color=ink, lw=0.9)
             axes.plot(curve.marks[:, 0], 1000 * curve.marks[:, 1], "o", color=color(0), ms=4)
             axes.set_title(f"{letter}   {1000 * value:.0f} ms: {period_name(curve.period)}")
@@ -106,13 +104,7 @@ def draw_diagram(path: Path, found: Bifurcation) -> None:
     _, figure = gallery_toy("luxo-hop")
     states = series(figure, found.rows, found.states, "speed tilt")
     with plot(path, size=(10, 5.2)) as axes:
-        for period in np.unique(found.periods):
-            chosen = found.periods == period
-            x = np.repeat(1000 * found.values[chosen], states.shape[1])
-            axes.plot(x, states[chosen].ravel(), "o", ms=1.1, mew=0, color=INKS.get(int(period), OTHER))
-        for period in (1, 2, 3, CHAOS):
-            axes.plot([], [], "o", ms=6, mew=0, color=INKS[period], label=period_name(period))
-        axes.plot([], [], "o", ms=6, mew=0, color=OTHER, label="others")
+        draw_bifurcation(axes, 1000 * found.values, states, [period_name(period) for period in found.periods])
         for value in SHOWN:
             axes.axvline(1000 * value, color=SOFT, lw=0.6, ls=(0, (2, 4)))
         top = float(np.nanmax(states))
@@ -120,4 +112,4 @@ def draw_diagram(path: Path, found: Bifurcation) -> None:
             name_line(axes, (1000 * value, top), letter, SOFT, shift=(4, 8))
         axes.invert_xaxis()
         axes.set(xlabel="third time (ms)", ylabel="speed of the base's tilt (°/s)")
-        axes.legend(loc="lower left", markerscale=1, ncols=5, bbox_to_anchor=(-0.01, -0.27))
+        axes.legend(loc="lower left", markerscale=1, ncols=8, bbox_to_anchor=(-0.01, -0.27))
