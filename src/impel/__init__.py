@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from impel.files import Problem
+    from impel.render.outputs import write_take
     from impel.scene import Scene, load_scene
     from impel.stage import Moment, simulate
     from impel.takes import Take
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = ["Moment", "Problem", "Scene", "Take", "load_scene", "load_take", "simulate"]
+__all__ = ["Moment", "Problem", "Scene", "Take", "load_scene", "load_take", "simulate", "write_take"]
 
 # Where each name lives: looked up when it is first used, so that `import impel` stays light.
 _HOMES = {
@@ -22,6 +23,7 @@ _HOMES = {
     "load_scene": ("impel.scene", "load_scene"),
     "load_take": ("impel.takes", "load_npz"),
     "simulate": ("impel.stage", "simulate"),
+    "write_take": ("impel.render.outputs", "write_take"),
 }
 
 

@@ -77,7 +77,7 @@ def _complaint(error: dict[str, Any], model: Any) -> str:
     if kind == "missing":
         owner = _model_at(model, location[:-1])
         described = owner and next((f for n, f in owner.model_fields.items() if (f.alias or n) == location[-1]), None)
-        return f"is missing: {described.description}" if described else "is missing"
+        return f"is missing: {described.description}" if described and described.description else "is missing"
     if kind == "extra_forbidden":
         owner = _model_at(model, location[:-1])
         known = [f.alias or name for name, f in owner.model_fields.items()] if owner else []

@@ -111,8 +111,11 @@ def _parse_yaml(text: str, source: str) -> Any:
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
-        line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
-        raise Problem(f"{source}: {line}not valid YAML: {error.problem or error.context}") from None
+        mark, why = error.problem_mark, error.problem or error.context
+        line = f"line {mark.line + 1}: " if mark else ""
+        if mark and "\t" in [*text.splitlines(), ""][mark.line][: mark.column + 1]:
+            why = "there is a tab; indent with spaces"
+        raise Problem(f"{source}: {line}not valid YAML: {why}") from None
     except yaml.YAMLError as error:
         raise Problem(f"{source}: not valid YAML: {str(error).splitlines()[0]}") from None
 

@@ -147,7 +147,7 @@ def test_mistakes_in_python_are_plain_lines_too():
         (lambda: scene.body("b", sphere=-1), "scene: bodies.b.shape.sphere: must be greater than 0, got -1"),
         (lambda: scene.body("b.c", sphere=1), "scene: bodies.b.c: a name must not contain dots"),
         (lambda: scene["bal"], "scene: bodies.bal: there is no body called 'bal'; did you mean ball?"),
-        (lambda: scene["ball"].move([[0, 0, 0]]), "scene: actors.ball.move.keys: must have at least 2 entries, got 1"),
+        (lambda: scene["ball"].move([]), "scene: actors.ball.move.keys: must have at least 1 entry, got 0"),
         (lambda: scene.joint("j", hinge=["ball", "world"], at=[0, 0, 0]), "scene: joints.j: hinge needs axis"),
     ):
         with pytest.raises(Problem) as caught:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from impel.files import Problem
 from impel.scene import Scene
 from impel.stage import simulate
 from impel.stage.compile import compile_scene
@@ -118,7 +119,8 @@ def test_what_overlaps_at_the_start_is_pushed_apart_not_shot_off(sunk: float) ->
     scene = Scene(seconds=1.0)
     scene.body("ground", plane={}, fixed=True)
     scene.body("ball", sphere=0.2, mass=1, at=[0, 0, 0.2 - sunk])
-    take = simulate(scene)
+    with pytest.warns(UserWarning, match=r"bodies\.ball: overlaps ground at the start"):
+        take = simulate(scene)
     assert np.abs(np.diff(take.position[:, 1], axis=0)).max() * take.fps < 3.0
 
 
@@ -172,3 +174,22 @@ def test_an_actor_learns_to_carry_what_is_put_on_it() -> None:
     take = simulate(scene)
     assert np.abs(take.position[-60:, 1] - [0, 0, 1]).max() < 2e-3
     assert take.position[-1, 2, 2] == pytest.approx(1.2, abs=5e-3)
+
+
+def test_a_single_key_is_held() -> None:
+    scene = Scene(seconds=2.0)
+    scene.body("ball", sphere=0.1, mass=1, at=[0, 0, 1], velocity=[0.5, 0, 0])
+    scene["ball"].move([[0, 0, 1]])
+    scene["ball"].turn([{"euler": [0, 0, 30]}])
+    take = simulate(scene)
+    assert np.abs(take.position[-1, 0] - [0, 0, 1]).max() < 1e-3
+    assert 2 * np.degrees(np.arctan2(take.orientation[-1, 0, 3], take.orientation[-1, 0, 0])) == pytest.approx(
+        30, abs=0.1
+    )
+
+
+def test_a_body_that_does_not_exist_cannot_be_pushed() -> None:
+    scene = Scene(seconds=0.1)
+    scene.body("ball", sphere=0.1, mass=1)
+    with pytest.raises(Problem, match="bal: is not a body of this scene; there are ball"):
+        simulate(scene, controller=lambda moment: moment.push("bal", [0, 0, 1]))

@@ -94,6 +94,7 @@ def test_events_tell_what_happened() -> None:
     assert keys[:1] == [1]
 
 
+@pytest.mark.filterwarnings("ignore:.*overlaps")
 def test_contacts_begin_and_end_in_turn_even_where_the_list_of_pairs_grows() -> None:
     rng = np.random.default_rng(5)
     scene = Scene(seconds=1.0, fps=10, gravity=[0, 0, 0])

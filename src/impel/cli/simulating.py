@@ -2,6 +2,7 @@
 
 import sys
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -37,12 +38,18 @@ def simulate_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False
             moments.append(time.perf_counter())
             report(done, total)
 
-        take = simulate(scene, progress=note, source=str(path))
+        with warnings.catch_warnings(record=True) as remarks:
+            warnings.simplefilter("always")
+            take = simulate(scene, progress=note, source=str(path))
+    for remark in remarks:
+        print(remark.message, file=sys.stderr)
     spent = time.perf_counter() - begun
     # Before the first frame everything is loaded, or even compiled: the pace is that of the others.
     playing = moments[-1] - moments[0] if len(moments) > 1 else spent
     pace = max(len(moments) - 1, 1) / scene.world.fps / playing
-    print(f"{path.name}: {scene.world.seconds:g} s of motion in {spent:.1f} s, at {pace:.3g} times real time")
+    start = moments[0] - begun if moments else 0.0
+    started = f" (of which {start:.1f} s to start)" if start > 2.0 else ""
+    print(f"{path.name}: {scene.world.seconds:g} s of motion in {spent:.1f} s{started}, at {pace:.3g} times real time")
     rough = [event for event in take.events if event["kind"] == "smallest step"]
     if rough:
         often = f", and {len(rough) - 1} times later" if len(rough) > 1 else ""

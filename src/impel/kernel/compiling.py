@@ -71,7 +71,7 @@ class _Notice(event.Listener):
         if not self.told:
             self.told = True
             print(
-                "impel: compiling for this machine (only the first time; later runs start at once) ...",
+                "impel: compiling what this needs for this machine (kept for later; impel warmup does it ahead) ...",
                 file=sys.stderr,
                 flush=True,
             )

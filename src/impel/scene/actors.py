@@ -68,7 +68,7 @@ class Actuator(Model):
     """What move and turn have in common: how the body is driven to its target."""
 
     keys: list[Any] = Field(
-        min_length=2, max_length=MOST_KEYS, description="What to pass through, in order; at least two."
+        min_length=1, max_length=MOST_KEYS, description="What to pass through, in order; a single one is held."
     )
     speed: Positive | None = Field(default=None, description="How fast to go on a straight stretch; replaces alpha.")
     alpha: Positive | None = Field(
@@ -88,7 +88,7 @@ class Actuator(Model):
     strength: Strength = Field(
         default="auto",
         description="How hard it may push, in N for move and N·m for turn: the less, the more a blow moves it; "
-        '"auto" suits its weight, "unlimited" never gives way.',
+        '"auto" suits its own weight, "unlimited" any load.',
     )
     loop: Flag = Field(default=False, description="true leads from the last key back to the first, round and round.")
 
@@ -98,7 +98,9 @@ class Move(Actuator):
 
     example: ClassVar[str] = "{keys: [[0, 0, 1], [2, 0, 1]], base_distance: 0.3}"
     keys: list[Annotated[MoveKey, BeforeValidator(_or_list)]] = Field(
-        min_length=2, max_length=MOST_KEYS, description="The places to pass through, in order, as [x, y, z] in metres."
+        min_length=1,
+        max_length=MOST_KEYS,
+        description="The places to pass through, in order, as [x, y, z] in metres; a single one is held.",
     )
     base_distance: Positive | None = Field(
         default=None,
@@ -115,12 +117,12 @@ class Turn(Actuator):
 
     example: ClassVar[str] = "{keys: [{euler: [0, 0, 0]}, {euler: [0, 0, 90]}], base_angle: 20}"
     keys: list[TurnKey] = Field(
-        min_length=2, max_length=MOST_KEYS, description="The orientations to turn through, in order."
+        min_length=1, max_length=MOST_KEYS, description="The orientations to turn through, in order; one is held."
     )
     base_angle: Positive | None = Field(
         default=None,
-        description="How far ahead the target turns, in degrees: small follows closely, large smooths; "
-        "left out, a quarter of the average turn between keys.",
+        description="How far ahead the target turns, in degrees: small follows closely, large smooths and turns back "
+        "early; left out, a quarter of the average turn.",
     )
     speed: Positive | None = Field(default=None, description="How fast to turn, in degrees/s; replaces alpha.")
 
@@ -144,12 +146,15 @@ class Actor(Model):
     move: Move | None = Field(default=None, description="Places to travel through.")
     turn: Turn | None = Field(default=None, description="Orientations to turn through.")
     goals: list[Goal] | None = Field(
-        default=None, min_length=1, max_length=MOST_KEYS, description="States to meet exactly on time, instead of keys."
+        default=None,
+        min_length=1,
+        max_length=MOST_KEYS,
+        description="States to meet on time, instead of keys; not simulated yet.",
     )
 
 
 class Appointment(Model):
-    """Moments of several actors that must happen together."""
+    """Moments of several actors that must happen together; not simulated yet."""
 
     example: ClassVar[str] = "{cues: [left.move.2, right.move.2]}"
     cues: list[str] = Field(

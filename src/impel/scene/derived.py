@@ -13,6 +13,7 @@ from impel.scene.values import orientation
 BASE_SHARE = 0.25
 HOLDING_DISTANCE = 0.1  # metres: the base distance of an actor whose keys are all one point
 HOLDING_ANGLE = math.radians(10)
+STILL = 0.01  # of these: keys that are closer together are one point
 
 
 WATER = 1000.0  # kg/m³, for bodies with neither mass nor density
@@ -73,11 +74,11 @@ def base_of(wish: Move | Turn) -> float | None:
     if not ways:
         return None
     mean = sum(ways) / len(ways)
-    return BASE_SHARE * mean if mean > 1e-6 else holding
+    return BASE_SHARE * mean if mean > STILL * holding else holding
 
 
 def _neighbours(wish: Move | Turn) -> list[tuple[Any, Any]]:
-    keys = [*wish.keys, *(wish.keys[:1] if wish.loop else [])]
+    keys = [*wish.keys, *(wish.keys[:1] if wish.loop or len(wish.keys) == 1 else [])]
     return [(a, b) for a, b in pairwise(keys) if a.in_ == b.in_]
 
 

@@ -216,10 +216,11 @@ def _ties(joints: Joints, bodies: Bodies) -> list[Tie]:
 def _actuator(body: int, wish: Any, whole: Solid) -> ActuatorSpec:
     numbers = drive(wish)
     turns = hasattr(wish, "base_angle")
+    written = wish.keys * 2 if len(wish.keys) == 1 else wish.keys  # a path has two ends
     if turns:
-        keys = np.array([multiply_quaternions(key.orientation, whole.rotation) for key in wish.keys])
+        keys = np.array([multiply_quaternions(key.orientation, whole.rotation) for key in written])
     else:
-        keys = np.array([key.at for key in wish.keys], float)
+        keys = np.array([key.at for key in written], float)
     return ActuatorSpec(
         body=body,
         kind="turn" if turns else "move",

@@ -1,5 +1,6 @@
 """A scene while it is being played: Python runs once a frame; everything between is one compiled call."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,6 +15,8 @@ from impel.stage.compile import compile_scene
 from impel.stage.events import REASONS, drain, make_events
 from impel.stage.state import Stage, make_clock, remember
 from impel.stage.step import FAILED, FRAME_DONE, NEEDS_EVENTS, NEEDS_PAIRS, OPENED, play
+
+PRESSED = 50 * 9.81  # m/s²: acceleration that no body's own weight would explain
 
 Floats = NDArray[np.float64]
 Controller = Callable[["Moment"], None]
@@ -34,6 +37,7 @@ class Performance:
             self._make_room()
         if self.stage.contacts is not None and self.stage.contacts.touching.any():
             self.clock.level[0] = self.compiled.pace.deepest  # what overlaps is pushed apart in short steps
+            self._warn_of_overlaps()
         self._let_the_ground_carry()
 
     @property
@@ -93,6 +97,17 @@ class Performance:
         actuators.carried[moves & np.isin(actuators.body, resting)] = 0.0
         actuators.carried[~moves & floating[actuators.member]] = 0.0
 
+    def _warn_of_overlaps(self) -> None:
+        """Bodies that press each other with many times their weight at the start were placed into each other."""
+        contacts, bodies = self.stage.contacts, self.stage.bodies
+        assert contacts is not None
+        for p in np.flatnonzero(contacts.touching != 0.0):
+            lightest = 1.0 / bodies.inverse_mass[contacts.pair[p]].max()
+            if contacts.load[p] > PRESSED * lightest:
+                one, other = (self.compiled.bodies[i] for i in contacts.pair[p])
+                line = f"{self.source}: bodies.{one}: overlaps {other} at the start, and the two are pushed apart"
+                warnings.warn(line, stacklevel=2)
+
     def _resting(self, touching: NDArray[np.int64]) -> NDArray[np.int64]:
         """Of pairs of bodies that touch, those that lie on the other: on what is immovable, or lower down."""
         bodies, up = self.stage.bodies, -np.array(self.stage.gravity)
@@ -113,7 +128,12 @@ class Moment:
 
     def __init__(self, performance: Performance) -> None:
         self._performance = performance
-        self._index = {name: i for i, name in enumerate(performance.compiled.bodies)}
+        self._bodies = {name: i for i, name in enumerate(performance.compiled.bodies)}
+
+    def _index(self, body: str) -> int:
+        if body not in self._bodies:
+            raise Problem(f"{body}: is not a body of this scene; there are {', '.join(self._bodies)}")
+        return self._bodies[body]
 
     @property
     def time(self) -> float:
@@ -121,28 +141,28 @@ class Moment:
 
     def position(self, body: str) -> Floats:
         """Its centre of mass, in metres."""
-        return self._performance.stage.bodies.position[self._index[body]].copy()
+        return self._performance.stage.bodies.position[self._index(body)].copy()
 
     def orientation(self, body: str) -> Floats:
         """Its principal axes as a quaternion (w, x, y, z)."""
-        return self._performance.stage.bodies.orientation[self._index[body]].copy()
+        return self._performance.stage.bodies.orientation[self._index(body)].copy()
 
     def velocity(self, body: str) -> Floats:
         """In m/s."""
-        return self._performance.stage.bodies.velocity[self._index[body]].copy()
+        return self._performance.stage.bodies.velocity[self._index(body)].copy()
 
     def spin(self, body: str) -> Floats:
         """In radians/s about the world's axes."""
-        return self._performance.stage.bodies.spin[self._index[body]].copy()
+        return self._performance.stage.bodies.spin[self._index(body)].copy()
 
     def push(self, body: str, force: Sequence[float]) -> None:
         """Push its centre of mass with a force in newtons, until told otherwise."""
         hand = self._performance.stage.hand
         assert hand is not None
-        hand.push[self._index[body]] = force
+        hand.push[self._index(body)] = force
 
     def twist(self, body: str, torque: Sequence[float]) -> None:
         """Twist it with a torque in newton metres, until told otherwise."""
         hand = self._performance.stage.hand
         assert hand is not None
-        hand.twist[self._index[body]] = torque
+        hand.twist[self._index(body)] = torque

@@ -12,8 +12,9 @@ from impel.motion.paths import distance_to_path, polyline
 from impel.motion.rotations import get3, get4, norm, set3
 from impel.physics.bodies import kinetic_energy
 from impel.scene import Scene
+from impel.scene.bodies import Body
 from impel.stage.performance import Performance
-from impel.takes.take import PALETTE, Take
+from impel.takes.take import GROUND, PALETTE, Take
 
 Floats = NDArray[np.float64]
 
@@ -61,7 +62,7 @@ class Recorder:
             position=self.position,
             orientation=self.orientation,
             shapes=[body.shape.to_document() for body in compiled.cast.values()],
-            colors=[body.color or PALETTE[i % len(PALETTE)] for i, body in enumerate(compiled.cast.values())],
+            colors=[_color(i, body) for i, body in enumerate(compiled.cast.values())],
             events=sorted([*self.performance.told, *compiled.troupe.events], key=lambda event: event["time"]),
             channels=channels,
             tracks=tracks,
@@ -95,3 +96,7 @@ def _look_at_actuators(bodies, actuators, felt, target):
         felt[a, 1] = norm(get3(actuators.applied, a))
         if actuators.paths.turns[a] == 0:
             set3(target, a, target_position(actuators, a))
+
+
+def _color(i: int, body: Body) -> str:
+    return body.color or (GROUND if body.shape.kind == "plane" else PALETTE[i % len(PALETTE)])

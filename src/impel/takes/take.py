@@ -21,6 +21,8 @@ EVENT_KINDS = (
     "fall",
 )
 
+GROUND = "#d9d4c7"  # for planes whose author chose no colour
+
 # Colours for bodies whose author chose none: distinct, of similar lightness, calm enough to stand side by side.
 PALETTE = ("#e4572e", "#2e86ab", "#f2a541", "#4f9d69", "#8a5a9e", "#d1495b", "#3aafa9", "#c98b5a", "#5b6c9d", "#b5a642")
 
@@ -31,7 +33,7 @@ def linear_color(color: str) -> Floats:
     return np.where(encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4)
 
 
-@dataclass
+@dataclass(repr=False)
 class Take:
     """What happened, frame by frame, in metres, seconds and unit quaternions (w, x, y, z); z is up."""
 
@@ -46,6 +48,10 @@ class Take:
     tracks: dict[str, Floats] = field(default_factory=dict)  # points over time (F, 3), e.g. "ball.move.target"
     paths: dict[str, Floats] = field(default_factory=dict)  # polylines in the world (P, 3), e.g. "ball.move"
     camera: dict[str, Any] | None = None  # {"from": [..], "to": [..], "fov": 40}, or None: frame the action
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.names[:5]) + (", ..." if len(self.names) > 5 else "")
+        return f"<Take of {float(self.time[-1]):g} s: {len(self.time)} frames of {len(self.names)} bodies ({names})>"
 
     @property
     def fps(self) -> float:
