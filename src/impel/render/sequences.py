@@ -1,6 +1,5 @@
 """Many frames of a take at once: a strip of moments, an onion skin, the frames of a film."""
 
-import os
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -8,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from impel.cores import available_cores
 from impel.render.camera import moving_bodies
 from impel.render.overlays import chosen_overlays
 from impel.render.picture import Picture, expose, samples_for
@@ -110,7 +110,7 @@ def exposures(
     """Pictures of the frames in order, drawn on several cores as far as memory allows."""
     frames, drawn = list(frames), chosen_overlays(overlays)
     samples = film.size[0] * film.size[1] * samples_for(film.size) ** 2
-    workers = max(1, min(os.cpu_count() or 1, MEMORY // (BYTES_PER_SAMPLE * samples)))
+    workers = max(1, min(available_cores(), MEMORY // (BYTES_PER_SAMPLE * samples)))
     waiting: deque[Future[Picture]] = deque()
     with ThreadPoolExecutor(workers) as pool:
         try:
