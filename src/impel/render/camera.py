@@ -97,7 +97,7 @@ def shot_of(
     if not np.isfinite(corners).any():
         corners = np.tile([[-1.0] * 3, [1.0] * 3], (len(frames), 1, 1, 1))  # nothing to see: look at the origin
     if take.camera is not None:
-        return _given(take, corners)
+        return _given(take)
 
     path = _travel(take, corners, frames, follow)
     points = (corners - path[frames][:, None, None]).reshape(-1, 3)
@@ -141,7 +141,7 @@ def _props(take: Take, extents: Floats, action: Floats) -> Floats:
     return corners[away.max(axis=-1) < 1.2 * radius].reshape(-1, 3)
 
 
-def _given(take: Take, corners: Floats) -> Shot:
+def _given(take: Take) -> Shot:
     assert take.camera is not None
     eye, to = np.array(take.camera["from"], float), np.array(take.camera["to"], float)
     forward = to - eye
