@@ -197,6 +197,22 @@ def _yaml_loader() -> Any:
     return Loader
 
 
+def find_beside(file: str | Path, name: str | Path) -> Path:
+    """Where the file is that another `file` names: beside that one, or else in the current directory."""
+    beside = Path(file).parent / name
+    return beside if beside.exists() or not Path(name).exists() else Path(name)
+
+
+def name_beside(file: str | Path, path: str | Path) -> str:
+    """How `file` is to name the file at `path`, so that `find_beside` finds it wherever both are moved together."""
+    if Path(path).is_absolute():
+        return str(path)
+    try:
+        return Path(os.path.relpath(path, Path(file).parent)).as_posix()
+    except ValueError:  # on another drive
+        return str(Path(path).absolute())
+
+
 def write_document(path: str | Path, document: Any) -> None:
     """Write plain data as YAML that a person can edit, or as JSON if the name says so."""
     text = format_document(document, as_json=_is_json(path))
