@@ -168,13 +168,13 @@ def test_schema_has_a_sentence_on_every_field() -> None:
         ({"path": [[0, 0], [1, 0, 0]]}, "scene: walkers.spider.path.0: must be three numbers [x, y, z], got [0, 0]"),
         ({"path": [[0, 0, 0], [0, 0, 0]]}, "scene: walkers.spider.path.1: must be at least 0.01 m from"),
         ({"path": [[0, 0, 0], [1, 0, 1]]}, "scene: walkers.spider.path.1: must be as high as the first point, 0"),
-        ({"lame": "tail"}, "scene: walkers.spider.lame: there is no leg called 'tail'; there is front_left"),
+        ({"lame": "tail"}, "scene: walkers.spider.lame: creature has no leg 'tail'; its legs are front_left"),
         ({"limp": 0.5}, "scene: walkers.spider.limp: needs a lame leg"),
         ({"start": -1}, "scene: walkers.spider.start: must be at least 0, got -1"),
         ({"speed": 3}, "scene: walkers.spider.speed: is not a known field"),
         ({"height": 1.9}, "scene: walkers.spider.height: must be from"),
         ({"pace": 9}, "scene: walkers.spider.pace: must be from 0.3 to 2.6, got 9"),
-        ({"walker": "nowhere.yaml"}, "scene: walkers.spider: nowhere.yaml"),
+        ({"walker": "nowhere.yaml"}, "scene: walkers.spider: nowhere.yaml: cannot be read: no such file"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_in_one_plain_line(fields: dict[str, object], line: str) -> None:
