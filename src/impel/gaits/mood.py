@@ -7,7 +7,7 @@ from one to the other is where the blend costs just that energy.
 from pathlib import Path
 
 import numpy as np
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from impel.complaints import validated
 from impel.files import Problem, read_document, write_document
@@ -40,9 +40,9 @@ class Library(_Strict):
     """Gaits of one walker, from the cheapest to the dearest."""
 
     walker: WhoseGait
-    curve: Curve = "smooth"
-    order: list[int]  # of the feet, by which another library of the same wishes can be made
-    gaits: list[Rung]
+    curve: Curve = Field(default="smooth", description="How a foot moves through the air; `paper` lands hard.")
+    order: list[int] = Field(description="In which order the feet are lifted, by which the library can be made again.")
+    gaits: list[Rung] = Field(description="Wishes of rising energy, and the genes found for each.")
 
     @model_validator(mode="after")
     def _two_at_least(self) -> "Library":
@@ -133,7 +133,10 @@ def load_library(name: str | Path) -> Library:
     path = LIBRARY / f"{name}.yaml"
     if str(name) not in library_names():
         path = Path(name)
-    return validated(Library, with_file_found(path, read_document(path)), str(name))
+    document = read_document(path)
+    if not isinstance(document, dict) or "gaits" not in document:
+        raise Problem(f"{name}: is not a library of gaits; impel gait library makes one")
+    return validated(Library, with_file_found(path, document), str(name))
 
 
 def save_library(path: str | Path, library: Library) -> None:
