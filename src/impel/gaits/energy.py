@@ -187,8 +187,12 @@ def share_out(work: Callable[[int, int], None], count: int) -> None:
     if _pool is None:
         _pool = ThreadPoolExecutor(available_cores())
     tasks = [_pool.submit(work, first, min(first + CHUNK, count)) for first in range(0, count, CHUNK)]
-    for task in tasks:
-        task.result()
+    try:
+        for task in tasks:
+            task.result()
+    finally:  # Ctrl-C: what has not begun need not
+        for task in tasks:
+            task.cancel()
 
 
 def measure(

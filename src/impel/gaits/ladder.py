@@ -1,5 +1,6 @@
 """Make a library of moods: gaits for wishes of rising energy, each near the one below, so that they can be blended."""
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -110,7 +111,8 @@ def ladder_for(walker: Walker, *, seed: int = 0) -> tuple[list[int], list[Wishes
     random = np.random.default_rng(seed)
     support = len(walker.legs) // 2
     orders = walker.all_orders()
-    under = float(walker.body.depth(np.zeros(1))[0]) - walker.sole  # how far the body reaches below its centre
+    # How far the body reaches below its centre: lower it would be in the ground. Up to the next millimetre.
+    under = math.ceil(1000 * (float(walker.body.depth(np.zeros(1))[0]) - walker.sole)) / 1000
     which, _, seconds = _walking(walker, orders, support, under, random)
     fast = which[np.argsort(seconds)[: int(FAST * len(which))]]
     order = list(orders[int(np.argmax(np.bincount(fast, minlength=len(orders))))])
