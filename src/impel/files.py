@@ -51,6 +51,8 @@ def read_text(path: str | Path) -> str:
         raise Problem(f"{path}: is a directory, expected a file") from None
     except OSError as error:
         raise Problem(f"{path}: cannot be read: {_reason(error)}") from None
+    except ValueError:  # such as a null byte
+        raise Problem(f"{str(path)!r}: cannot be read: no file can have this name") from None
     if len(data) > MAX_BYTES:
         raise Problem(f"{path}: is larger than {MAX_BYTES // 2**20} MiB, which no file of this kind needs")
     try:
@@ -200,7 +202,7 @@ def _yaml_loader() -> Any:
 def find_beside(file: str | Path, name: str | Path) -> Path:
     """Where the file is that another `file` names: beside that one, or else in the current directory."""
     beside = Path(file).parent / name
-    return beside if beside.exists() or not Path(name).exists() else Path(name)
+    return beside if os.path.exists(beside) or not os.path.exists(name) else Path(name)
 
 
 def name_beside(file: str | Path, path: str | Path) -> str:

@@ -180,6 +180,8 @@ def test_a_walker_that_cannot_walk_smoothly_is_told_so(impel, tmp_path):
             ["walk", "mine.yaml", "-o", "x.npz"],
             "mine.yaml: is a walker without gaits; make some with impel gait library",
         ),
+        (["library", "biped", "--wishes", "short.yaml"], "biped: orders: each needs 2 places counted from 0"),
+        (["walk", "typo.yaml", "-o", "x.npz"], "typo.yaml: creatur: no such walker; built in are biped"),
         (["walk", "short.yaml", "-o", "x.npz"], "short.yaml: gaits.1.genes.delays: creature has 4 legs, got 2"),
         (["walk", "dog", "-o", "x.npz"], "dog: no such walker; give biped, creature, hexapod"),
         (["walk", "creature", "-o", "x.doc"], "x.doc: .doc is unknown"),
@@ -191,6 +193,7 @@ def test_a_walker_that_cannot_walk_smoothly_is_told_so(impel, tmp_path):
 )
 def test_what_cannot_be_is_said_in_one_line_and_nothing_is_written(impel, tmp_path, arguments, says):
     save_gait(tmp_path / "brisk.yaml", PUBLISHED["brisk"])
+    write_document(tmp_path / "typo.yaml", PUBLISHED["brisk"].model_dump(exclude_none=True) | {"walker": "creatur"})
     mine(tmp_path / "mine.yaml")
     short = load_library("creature").model_dump(exclude_defaults=True)
     short["gaits"][1]["genes"]["delays"] = [0.0, 1.0]

@@ -227,6 +227,8 @@ def test_a_scene_names_a_gait_as_seen_from_itself(tmp_path: Path, monkeypatch: p
     [
         ({"walker": "nothere.yaml"}, "walkers.spider: {folder}/nothere.yaml: cannot be read: no such file"),
         ({"walker": "creatur"}, "walkers.spider.walker: there is no walker called 'creatur'; did you mean creature?"),
+        ({"walker": "x" * 900 + ".yaml"}, "walkers.spider: {folder}/xxx"),
+        ({"walker": "x\0.yaml"}, "walkers.spider: '{folder}/x\\x00.yaml': cannot be read: no file can have this name"),
         ({"lame": "tail"}, "walkers.spider.lame: creature has no leg 'tail'"),
         ({"height": 1.9}, "walkers.spider.height: must be from"),
     ],

@@ -147,7 +147,7 @@ def with_file_found(path: str | Path, document: Any) -> Any:
 
 
 def _is_file(who: Any) -> bool:
-    return isinstance(who, str) and who not in walker_names()
+    return isinstance(who, str) and who not in walker_names() and who.endswith((".yaml", ".yml", ".json"))
 
 
 def _published(amplitude: float, pace: float, ticks: float, sway: float, stature: float, *delays: float) -> Genes:

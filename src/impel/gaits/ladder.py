@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from impel.complaints import validated
 from impel.files import Problem
 from impel.gaits.encoding import Encoding
 from impel.gaits.energy import measure
@@ -42,7 +43,7 @@ def evolve_library(
 
     `progress` is called with the gaits tried and in all.
     """
-    one_order = walker.model_copy(update={"orders": [list(order)]})
+    one_order = validated(Walker, {**walker.model_dump(), "orders": [list(order)]}, walker.name)
     rungs: list[Rung] = []
     below: Floats | None = None
     for wishes in ladder:
