@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -17,7 +18,9 @@ from impel.files import (
     MAX_NODES,
     Problem,
     check_writable,
+    find_beside,
     format_document,
+    name_beside,
     parse_document,
     read_document,
     write_document,
@@ -249,3 +252,18 @@ def test_kill_in_the_middle_leaves_nothing_under_the_name(tmp_path):
         os.kill(process.pid, signal.SIGKILL)
     assert not path.exists()
     assert all(name.startswith(".take-") for name in os.listdir(tmp_path))
+
+
+def test_a_file_is_found_beside_the_one_that_names_it_and_named_so_that_it_is(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("sub", "other"):
+        (tmp_path / folder).mkdir()
+    for name in ("both.yaml", "here.yaml", "sub/both.yaml", "sub/there.yaml", "other/far.yaml"):
+        (tmp_path / name).touch()
+    assert find_beside("sub/scene.yaml", "both.yaml") == Path("sub/both.yaml")
+    assert find_beside("sub/scene.yaml", "here.yaml") == Path("here.yaml")
+    assert find_beside("sub/scene.yaml", "nowhere.yaml") == Path("sub/nowhere.yaml")  # where one would look for it
+    for name in ("both.yaml", "sub/there.yaml", "other/far.yaml", str(tmp_path / "here.yaml")):
+        assert find_beside("sub/scene.yaml", name_beside("sub/scene.yaml", name)).resolve() == (tmp_path / name)
+    assert name_beside("sub/scene.yaml", "other/far.yaml") == "../other/far.yaml"
+    assert name_beside("scene.yaml", tmp_path / "here.yaml") == str(tmp_path / "here.yaml")

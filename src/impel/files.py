@@ -51,6 +51,8 @@ def read_text(path: str | Path) -> str:
         raise Problem(f"{path}: is a directory, expected a file") from None
     except OSError as error:
         raise Problem(f"{path}: cannot be read: {_reason(error)}") from None
+    except ValueError:  # such as a null byte
+        raise Problem(f"{str(path)!r}: cannot be read: no file can have this name") from None
     if len(data) > MAX_BYTES:
         raise Problem(f"{path}: is larger than {MAX_BYTES // 2**20} MiB, which no file of this kind needs")
     try:
@@ -198,6 +200,22 @@ def _yaml_loader() -> Any:
     Loader.add_constructor("tag:yaml.org,2002:int", Loader.construct_number)
     Loader.add_constructor("tag:yaml.org,2002:float", Loader.construct_number)
     return Loader
+
+
+def find_beside(file: str | Path, name: str | Path) -> Path:
+    """Where the file is that another `file` names: beside that one, or else in the current directory."""
+    beside = Path(file).parent / name
+    return beside if os.path.exists(beside) or not os.path.exists(name) else Path(name)
+
+
+def name_beside(file: str | Path, path: str | Path) -> str:
+    """How `file` is to name the file at `path`, so that `find_beside` finds it wherever both are moved together."""
+    if Path(path).is_absolute():
+        return str(path)
+    try:
+        return Path(os.path.relpath(path, Path(file).parent)).as_posix()
+    except ValueError:  # on another drive
+        return str(Path(path).absolute())
 
 
 def write_document(path: str | Path, document: Any) -> None:

@@ -6,8 +6,17 @@ import sys
 import numpy as np
 import pytest
 
+from impel import Scene
 from impel.cli import main
+from impel.files import read_document, write_document
+from impel.gaits.energy import measure
+from impel.gaits.evolve import evolve
 from impel.gaits.gait import PUBLISHED, load_gait, save_gait
+from impel.gaits.ladder import evolve_library
+from impel.gaits.mood import load_library, load_moods
+from impel.gaits.walk import walk
+from impel.gaits.walker import BUILT_IN
+from impel.stage.walkers import troupe_of
 
 
 @pytest.fixture
@@ -45,6 +54,113 @@ def test_evolve_writes_a_gait_that_walk_turns_into_a_take(impel, tmp_path):
     assert (tmp_path / "walk.glb").read_bytes()[:4] == b"glTF"
 
 
+def mine(path, name="mine"):
+    """A walker file: the built-in biped with a heavier body."""
+    document = read_document(BUILT_IN / "biped.yaml")
+    document |= {"name": name, "body": {**document["body"], "mass": 2.0}}
+    write_document(path, document)
+
+
+def test_a_gait_names_its_walkers_file_as_seen_from_itself(impel, tmp_path, monkeypatch):
+    mine(tmp_path / "mine.yaml")
+    options = ["--population", 20, "--generations", 1, "--energy", 100]
+    assert impel("evolve", "--walker", "mine.yaml", *options, "-o", "sub/gait.yaml")[0] == 0
+    assert read_document(tmp_path / "sub/gait.yaml")["walker"] == "../mine.yaml"
+    walks = ["--path", "0,0 1,0", "-o", "walk.npz"]
+    assert impel("walk", "sub/gait.yaml", *walks)[0] == 0
+    monkeypatch.chdir(tmp_path / "sub")
+    assert impel("walk", "gait.yaml", *walks)[0] == 0
+    # Beside the gait comes first, then the current directory, as older files meant it.
+    mine(tmp_path / "sub" / "walker.yaml", "beside")
+    mine(tmp_path / "walker.yaml", "here")
+    document = read_document("gait.yaml") | {"walker": "walker.yaml"}
+    write_document("gait.yaml", document)
+    monkeypatch.chdir(tmp_path)
+    assert load_gait("sub/gait.yaml").load_walker().name == "beside"
+    (tmp_path / "sub" / "walker.yaml").unlink()
+    assert load_gait("sub/gait.yaml").load_walker().name == "here"
+
+
+def test_ctrl_c_while_evolving_keeps_the_best_and_says_so(impel, monkeypatch):
+    def interrupted(*args, on_generation, **options):
+        def stop(best):
+            on_generation(best)
+            if best.number == 3:
+                raise KeyboardInterrupt
+
+        return evolve(*args, on_generation=stop, **options)
+
+    monkeypatch.setattr("impel.gaits.evolve.evolve", interrupted)
+    code, out, _ = impel("evolve", "--energy", 100, "--population", 50, "-o", "gait.yaml")
+    assert code == 0
+    assert "stopped early, after 3 of 20 generations: the best so far was kept" in out
+    assert load_gait("gait.yaml").walker == "creature"
+
+
+@pytest.mark.slow
+def test_a_walker_of_ones_own_gets_a_mood(impel, tmp_path):
+    mine(tmp_path / "mine.yaml")
+    code, out, _ = impel("library", "mine.yaml", "-o", "sub/moods.yaml")
+    assert code == 0
+    assert re.search(r"moods of mine: energy [\d.]+ to [\d.]+ for 4 m", out)
+    assert read_document("sub/moods.yaml")["walker"] == "../mine.yaml"
+    library = load_library("sub/moods.yaml")
+    assert library.order == [0, 1]
+    slider = load_moods("sub/moods.yaml")
+    assert slider.walker.body.mass == 2
+    assert slider.energies[-1] > 2 * slider.energies[0]
+    for rung in library.gaits:
+        measured = measure(slider.walker, rung.genes.row())
+        assert measured.energy[0] == pytest.approx(rung.wishes.energy, rel=0.02)
+        assert measured.seconds[0] == pytest.approx(rung.wishes.seconds, rel=0.05)
+    seconds = [rung.wishes.seconds for rung in library.gaits]
+    assert seconds == sorted(seconds, reverse=True)
+    assert seconds[-1] < 0.6 * seconds[0]  # exuberant is fast, too
+    code, _, _ = impel("walk", "sub/moods.yaml", "--mood", "0:0,4:100,8:0", "--path", "0,0 6,0", "-o", "walk.npz")
+    assert code == 0
+    walked = walk(slider, mood=[(0, 0), (4, 100), (8, 0)], path=[(0, 0), (6, 0)])
+    assert walked.jump <= 0.2
+    scene = Scene(seconds=0.2)
+    scene.walker("own", "sub/moods.yaml", mood=80, path=[[0, 0, 0], [2, 0, 0]])
+    assert "own.left.foot" in troupe_of(scene, "scene").parts
+    code, _, _ = impel("library", "mine.yaml", "--wishes", "sub/moods.yaml", "-o", "again.yaml")
+    assert code == 0
+    assert load_library("again.yaml").gaits == library.gaits
+
+
+@pytest.mark.parametrize("name", ["biped", *(pytest.param(n, marks=pytest.mark.slow) for n in ("creature", "hexapod"))])
+def test_the_libraries_that_come_with_it_can_be_made_again(impel, tmp_path, name):
+    """They were rounded to five digits."""
+    assert impel("library", name, "-o", "again.yaml")[0] == 0
+    made, kept = load_library("again.yaml"), load_library(name)
+    assert made.order == kept.order
+    for again, rung in zip(made.gaits, kept.gaits, strict=True):
+        assert again.wishes == rung.wishes
+        np.testing.assert_allclose(again.genes.row(), rung.genes.row(), atol=6e-6)
+
+
+def test_ctrl_c_while_a_library_is_made_leaves_nothing(impel, tmp_path, monkeypatch):
+    def interrupted(*args, progress, **options):
+        def stop(done, total):
+            if done > total / 2:
+                raise KeyboardInterrupt
+
+        return evolve_library(*args, progress=stop, **options)
+
+    monkeypatch.setattr("impel.gaits.ladder.evolve_library", interrupted)
+    assert impel("library", "biped", "-o", "moods.yaml")[0] == 130
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_walker_that_cannot_walk_smoothly_is_told_so(impel, tmp_path):
+    document = read_document(BUILT_IN / "biped.yaml")
+    document["limits"] |= {"pace": [1.5, 1.5], "period": [0.1, 0.1]}
+    write_document(tmp_path / "stiff.yaml", document | {"name": "stiff"})
+    code, _, lines = impel("library", "stiff.yaml")
+    assert code == 2
+    assert "stiff: of 20000 random gaits only 0 walk smoothly" in lines[0]
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -52,6 +168,21 @@ def test_evolve_writes_a_gait_that_walk_turns_into_a_take(impel, tmp_path):
         (["evolve", "--energy", 9, "-o", "x.txt"], "x.txt: a gait file ends in .yaml or .json"),
         (["evolve", "--energy", 9, "--stairs", "1,2"], "stairs: expected 4 numbers with commas between, got '1,2'"),
         (["evolve", "--energy", 9, "--walker", "dog"], "dog: no such walker; built in are biped, creature, hexapod"),
+        (["evolve", "--energy", 9, "-o", "brisk.yaml/x.yaml"], "brisk.yaml/x.yaml: cannot be written"),
+        (["library", "dog"], "dog: no such walker; built in are biped, creature, hexapod"),
+        (["library", "biped", "-o", "x.txt"], "x.txt: a library file ends in .yaml or .json"),
+        (["library", "biped", "-o", "brisk.yaml/x.yaml"], "brisk.yaml/x.yaml: cannot be written"),
+        (
+            ["library", "biped", "--wishes", "brisk.yaml"],
+            "brisk.yaml: is not a library of gaits; impel gait library makes one",
+        ),
+        (
+            ["walk", "mine.yaml", "-o", "x.npz"],
+            "mine.yaml: is a walker without gaits; make some with impel gait library",
+        ),
+        (["library", "biped", "--wishes", "short.yaml"], "biped: orders: each needs 2 places counted from 0"),
+        (["walk", "typo.yaml", "-o", "x.npz"], "typo.yaml: creatur: no such walker; built in are biped"),
+        (["walk", "short.yaml", "-o", "x.npz"], "short.yaml: gaits.1.genes.delays: creature has 4 legs, got 2"),
         (["walk", "dog", "-o", "x.npz"], "dog: no such walker; give biped, creature, hexapod"),
         (["walk", "creature", "-o", "x.doc"], "x.doc: .doc is unknown"),
         (["walk", "creature", "--mood", "1,2", "-o", "x.npz"], "mood: several values need times"),
@@ -62,14 +193,19 @@ def test_evolve_writes_a_gait_that_walk_turns_into_a_take(impel, tmp_path):
 )
 def test_what_cannot_be_is_said_in_one_line_and_nothing_is_written(impel, tmp_path, arguments, says):
     save_gait(tmp_path / "brisk.yaml", PUBLISHED["brisk"])
+    write_document(tmp_path / "typo.yaml", PUBLISHED["brisk"].model_dump(exclude_none=True) | {"walker": "creatur"})
+    mine(tmp_path / "mine.yaml")
+    short = load_library("creature").model_dump(exclude_defaults=True)
+    short["gaits"][1]["genes"]["delays"] = [0.0, 1.0]
+    write_document(tmp_path / "short.yaml", short)
     before = sorted(tmp_path.iterdir())
     code, _, lines = impel(*arguments)
     assert code == 2
-    assert len(lines) == 1
     assert says in lines[0]
+    assert len(lines) == 1
     assert sorted(tmp_path.iterdir()) == before
 
 
 def test_help_has_examples(impel):
-    for command in ("evolve", "walk"):
+    for command in ("evolve", "library", "walk"):
         assert f"impel gait {command}" in impel(command, "--help")[1]

@@ -1,5 +1,7 @@
 """Energies against the plain reference, and against what the formulas say in closed form."""
 
+import time
+
 import numpy as np
 import plain_gait
 import pytest
@@ -7,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from impel.gaits.encoding import Encoding
-from impel.gaits.energy import DISTANCE, GRAVITY, TERMS, measure, measure_gait
+from impel.gaits.energy import CHUNK, DISTANCE, GRAVITY, TERMS, measure, measure_gait, share_out
 from impel.gaits.gait import PUBLISHED, genes_of
 from impel.gaits.walker import load_walker, walker_names
 
@@ -106,3 +108,22 @@ def test_the_legs_share_the_weight_and_nothing_is_lost():
         assert measure(walker, row).support[0] >= 1
         total = sum(measure(walker, row, lame=leg).load[0] for leg in walker.legs)
         assert total == pytest.approx(1.0, abs=1e-12)
+
+
+def test_ctrl_c_leaves_no_work_behind():
+    """The rest of a population is not measured any more, so that the program ends at once."""
+    done = []
+
+    def work(first, last):
+        time.sleep(0.01)
+        done.append(first)
+
+    def interrupted(first, last):
+        if first == 0:
+            raise KeyboardInterrupt
+        work(first, last)
+
+    with pytest.raises(KeyboardInterrupt):
+        share_out(interrupted, 2000 * CHUNK)
+    share_out(work, CHUNK)  # after all that had begun
+    assert len(done) < 200

@@ -10,10 +10,10 @@ from impel.gaits.breeding import Breeding
 from impel.gaits.encoding import Encoding
 from impel.gaits.energy import Measured, measure, measure_gait
 from impel.gaits.evolve import evolve
-from impel.gaits.gait import DELAYS
+from impel.gaits.gait import DELAYS, load_gait, save_gait
 from impel.gaits.ground import Ground, Obstacle, Stairs
 from impel.gaits.walk import walk_gait
-from impel.gaits.walker import load_walker, validated
+from impel.gaits.walker import Walker, load_walker, validated
 from impel.gaits.wishes import Wishes, arrival_order, fitness, limits_for
 
 CREATURE = load_walker("creature")
@@ -145,6 +145,56 @@ def test_fitness_is_equation_twelve_and_a_broken_wish_outweighs_everything():
     score = fitness(Wishes(energy=30, curve="paper"), measured, np.array([1.0, 2.0, 3.0, np.inf]))
     assert score[0] == pytest.approx(abs(30 - 32) + 30 * 2 / 4)
     assert score[1] > 1e4
+
+
+def heavy(walker, factor):
+    """The same walker made of another stuff."""
+    document = walker.model_dump()
+    for part in (document["body"], *document["legs"].values()):
+        part["mass"] *= factor
+    return Walker.model_validate({**document, "name": "heavy"})
+
+
+def test_a_broken_wish_outweighs_everything_for_heavy_walkers_too():
+    """Energies grow with the mass, and so must what a broken wish costs: a poor gait is still better than none."""
+    one = np.ones(2)
+    measured = Measured(9e5 * one, *(one for _ in range(11)))
+    measured.stretch = np.array([-0.1, 0.01])
+    score = fitness(Wishes(energy=1e5, curve="paper"), measured, np.array([1.0]))
+    assert score[1] > score[0]
+
+
+def test_a_thousandfold_mass_with_a_thousandfold_energy_walks_the_same():
+    wishes = {"min_height": 1.3, "curve": "paper"}
+    quick = {"population": 60, "generations": 1}
+    light = quickly(Wishes(energy=400, **wishes), **quick)
+    sturdy = quickly(Wishes(energy=400_000, **wishes), heavy(CREATURE, 1000.0), **quick)
+    assert light.fitness > 100  # far from its energy, but it walks
+    assert light.possible
+    assert sturdy.possible
+    np.testing.assert_allclose(sturdy.gait.genes.row(), light.gait.genes.row(), rtol=1e-9)
+
+
+def test_a_walker_of_your_own_walks_as_it_was_evolved(tmp_path):
+    own = heavy(CREATURE, 2.0)
+    gait = quickly(Wishes(energy=200), own, population=50, generations=2).gait
+    assert walk_gait(gait).walker == own
+    assert measure_gait(gait).energy[0] == pytest.approx(gait.energy, rel=1e-12)
+    save_gait(tmp_path / "own.yaml", gait)
+    assert load_gait(tmp_path / "own.yaml") == gait
+    assert quickly(Wishes(energy=100), population=50, generations=1).gait.walker == "creature"
+
+
+def test_ctrl_c_keeps_the_best_so_far_and_says_so():
+    def stop(best):
+        if best.number == 2:
+            raise KeyboardInterrupt
+
+    evolved = quickly(Wishes(energy=100), population=50, on_generation=stop)
+    assert evolved.interrupted
+    assert len(evolved.history) == 3
+    assert evolved.fitness == min(best.fitness for best in evolved.history[:2])
+    assert not quickly(Wishes(energy=100), population=50, generations=2).interrupted
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from impel.files import Problem, format_document, read_document
 from impel.gaits.gait import PUBLISHED, Gait, genes_of, load_gait, save_gait
 from impel.gaits.legs import pose_legs
+from impel.gaits.record import tracks
+from impel.gaits.walk import walk_gait
 from impel.gaits.walker import BUILT_IN, Walker, load_walker, rig_of, validated, walker_names
 
 
@@ -44,6 +46,18 @@ LEG = {"hip": [0.4, 0.4, 0], "foot": [0.9, 0.9], "upper": 1, "lower": 1}
         ({"body": {"shape": {"box": [1, 0, 1]}}}, "body.shape: must be {sphere: radius} or {box: [x, y, z]}"),
         ({"body": {"shape": {"sphere": "big"}}}, "body.shape: must be {sphere: radius} or {box: [x, y, z]}"),
         ({"wings": 2}, "wings: is not a known field"),
+        (
+            {"legs": {"a": LEG, "b": {**LEG, "foot": [0.4, 0.4], "knee": [0, 0, 1]}}},
+            "legs.b.knee: must point away from the line from hip to foot, got [0.0, 0.0, 1.0]",
+        ),
+        (
+            {"legs": {"a": LEG, "b": {**LEG, "foot": [0.4, 0.4], "knee": [0, 0, -3]}}},
+            "legs.b.knee: must point away from the line from hip to foot",
+        ),
+        (
+            {"legs": {"a": LEG, "b": {**LEG, "hip": [0.6, 0, 0], "foot": [-0.4, 0]}}, "stance": 2**0.5},
+            "legs.b.knee: must point away from the line from hip to foot, got [1.0, 0.0, 1.0]",
+        ),
         ({"stance": float("nan")}, "stance: must be"),
     ],
 )
@@ -51,6 +65,39 @@ def test_an_impossible_walker_is_refused_with_one_plain_line(changes, says):
     with pytest.raises(Problem, match=re.escape(f"walker.yaml: {says}")) as caught:
         validated(Walker, creature(**changes), "walker.yaml")
     assert len(caught.value.lines) == 1
+
+
+SIDES = [("left", 1), ("right", -1)]
+
+
+@pytest.mark.parametrize("foot", [(0.5, 0.3), (0.0, 0.0)])
+def test_a_hip_in_the_middle_of_the_body_has_a_knee_all_the_same(foot):
+    """It points where its foot is, or ahead; straight up, along the leg, it would be nowhere."""
+    legs = {name: {"hip": [0, 0, 0], "foot": [side * x for x in foot], "upper": 1, "lower": 1} for name, side in SIDES}
+    walker = validated(Walker, creature(legs=legs), "walker.yaml")
+    pole = walker.legs["left"].pole
+    assert pole[2] == 1
+    assert pole[:2] == pytest.approx(np.array(foot) / np.linalg.norm(foot) if any(foot) else (1, 0))
+    gait = Gait(walker=walker, genes={**PUBLISHED["tired"].model_dump()["genes"], "delays": [0, 1], "pace": 0.5})
+    walked = walk_gait(gait)
+    assert np.isfinite(walked.energy).all()
+    assert np.isfinite(tracks(walked).positions).all()
+
+
+def test_a_gait_may_hold_its_walker_and_says_in_one_line_what_is_wrong_with_it(tmp_path):
+    document = {**PUBLISHED["tired"].model_dump(exclude_none=True), "walker": creature(name="mine")}
+    path = tmp_path / "gait.yaml"
+    path.write_text(format_document(document))
+    assert load_gait(path).load_walker().name == "mine"
+    for wrong, says in (
+        (creature(stance=5), "gait.yaml: walker: legs.front_left: too short"),
+        (creature(body={"shape": {"sphere": 1}, "mass": -1}), "gait.yaml: walker: body.mass: must be greater than 0"),
+        (7, "gait.yaml: walker: must be a walker's name, a walker file or a walker itself, got 7"),
+    ):
+        path.write_text(format_document({**document, "walker": wrong}))
+        with pytest.raises(Problem, match=re.escape(says)) as caught:
+            load_gait(path)
+        assert len(caught.value.lines) == 1
 
 
 def test_an_unknown_walker_names_those_that_exist():

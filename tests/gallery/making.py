@@ -8,8 +8,8 @@ from PIL import Image
 from impel.gallery.ledger import load_claims
 
 
-def verdicts_of(name: str, directory: Path) -> dict[str, str]:
-    """Make an entry; its verdicts by claim, once its pictures and what it says have been looked at."""
+def verdicts_of(name: str, directory: Path) -> list[tuple[str, str]]:
+    """Make an entry; claims and verdicts, in order, once its pictures and what it says have been looked at."""
     exhibit = importlib.import_module(f"impel.gallery.entries.{name}").make(directory)
     assert exhibit.pictures
     for file, caption in exhibit.pictures:
@@ -24,4 +24,4 @@ def verdicts_of(name: str, directory: Path) -> dict[str, str]:
         assert verdict.claim in claims
         assert any(character.isdigit() for character in verdict.measured)
         assert "nan" not in verdict.measured
-    return {verdict.claim: verdict.verdict for verdict in exhibit.verdicts}
+    return [(verdict.claim, verdict.verdict) for verdict in exhibit.verdicts]

@@ -6,7 +6,7 @@ from impel.gallery.entries import arm
 
 @pytest.mark.slow
 def test_entry_shows_what_the_filter_does(tmp_path):
-    assert verdicts_of("arm", tmp_path) == {"003.7": "does not hold", "003.16": "holds"}
+    assert verdicts_of("arm", tmp_path) == [("003.7", "does not hold"), ("003.16", "holds")]
 
 
 def test_the_paper_would_be_believed_if_the_filter_calmed_the_hand():

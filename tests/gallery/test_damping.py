@@ -6,7 +6,7 @@ from impel.gallery.entries import damping
 
 
 def test_entry_shows_what_damping_does(tmp_path):
-    assert verdicts_of("damping", tmp_path) == {"003.2": "holds corrected", "003.3": "holds", "003.4": "holds"}
+    assert verdicts_of("damping", tmp_path) == [("003.2", "holds corrected"), ("003.3", "holds"), ("003.4", "holds")]
 
 
 def test_undamped_swing_grows_with_the_step():

@@ -8,7 +8,7 @@ from impel.gallery.walks import TABLES, table_beside
 
 @pytest.mark.slow
 def test_entry_shows_fitness_falling_with_fixed_rivals(tmp_path):
-    assert verdicts_of("fitness", tmp_path) == {"001.1": "holds corrected"}
+    assert verdicts_of("fitness", tmp_path) == [("001.1", "holds corrected")]
 
 
 def test_rivals_that_evolve_drive_a_tired_creature_far_beyond_its_energy():

@@ -5,7 +5,7 @@ from impel.gallery.loading import gallery_scene
 
 
 def test_entry_shows_how_displacements_fare(tmp_path):
-    assert verdicts_of("joints", tmp_path) == {"003.14": "does not hold"}
+    assert verdicts_of("joints", tmp_path) == [("003.14", "does not hold")]
 
 
 def test_rattle_holds_where_displacements_as_printed_break():

@@ -5,7 +5,7 @@ from impel.gallery.entries import smoothing
 
 
 def test_entry_shows_what_each_parameter_does(tmp_path):
-    assert verdicts_of("smoothing", tmp_path) == {"003.8": "holds"}
+    assert verdicts_of("smoothing", tmp_path) == [("003.8", "holds")]
 
 
 def test_distances_to_a_polyline():

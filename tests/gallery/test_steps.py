@@ -6,7 +6,7 @@ from impel.gallery.entries import steps
 
 
 def test_entry_shows_random_steps_and_schemes(tmp_path):
-    assert verdicts_of("steps", tmp_path) == {"003.9": "holds", "003.15": "holds corrected"}
+    assert verdicts_of("steps", tmp_path) == [("003.9", "holds"), ("003.15", "holds corrected")]
 
 
 def test_errors_fall_with_the_step():

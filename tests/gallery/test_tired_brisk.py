@@ -7,7 +7,7 @@ from impel.gallery.walks import evolutions
 
 @pytest.mark.slow
 def test_entry_shows_tired_and_brisk(tmp_path):
-    assert verdicts_of("tired_brisk", tmp_path) == {"001.2": "holds", "001.3": "holds"}
+    assert verdicts_of("tired_brisk", tmp_path) == [("001.2", "holds"), ("001.3", "holds")]
 
 
 def test_swapped_energies_would_be_noticed():

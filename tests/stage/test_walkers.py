@@ -1,15 +1,21 @@
 """Walkers on the stage: they kick what lies in their way, stand where they stand, and say when a foot lands."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from impel import Problem, Scene
-from impel.files import format_document, parse_document
+from impel.cli import main
+from impel.files import format_document, parse_document, read_document, write_document
+from impel.gaits.gait import PUBLISHED, save_gait
 from impel.gaits.walker import load_walker
-from impel.scene import parse_scene, problems, scene_schema, warnings
+from impel.scene import load_scene, parse_scene, problems, scene_schema, warnings
 from impel.stage import simulate
+from impel.stage.walkers import troupe_of
 from impel.takes import Take
 
 LEGS = ("front_left", "front_right", "rear_left", "rear_right")
@@ -168,13 +174,13 @@ def test_schema_has_a_sentence_on_every_field() -> None:
         ({"path": [[0, 0], [1, 0, 0]]}, "scene: walkers.spider.path.0: must be three numbers [x, y, z], got [0, 0]"),
         ({"path": [[0, 0, 0], [0, 0, 0]]}, "scene: walkers.spider.path.1: must be at least 0.01 m from"),
         ({"path": [[0, 0, 0], [1, 0, 1]]}, "scene: walkers.spider.path.1: must be as high as the first point, 0"),
-        ({"lame": "tail"}, "scene: walkers.spider.lame: there is no leg called 'tail'; there is front_left"),
+        ({"lame": "tail"}, "scene: walkers.spider.lame: creature has no leg 'tail'; its legs are front_left"),
         ({"limp": 0.5}, "scene: walkers.spider.limp: needs a lame leg"),
         ({"start": -1}, "scene: walkers.spider.start: must be at least 0, got -1"),
         ({"speed": 3}, "scene: walkers.spider.speed: is not a known field"),
         ({"height": 1.9}, "scene: walkers.spider.height: must be from"),
         ({"pace": 9}, "scene: walkers.spider.pace: must be from 0.3 to 2.6, got 9"),
-        ({"walker": "nowhere.yaml"}, "scene: walkers.spider: nowhere.yaml"),
+        ({"walker": "nowhere.yaml"}, "scene: walkers.spider: nowhere.yaml: cannot be read: no such file"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_in_one_plain_line(fields: dict[str, object], line: str) -> None:
@@ -197,3 +203,60 @@ def test_a_walker_cannot_take_the_name_of_a_body(name: str) -> None:
 
 def test_a_walker_that_starts_after_the_end_is_doubted() -> None:
     assert warnings(scene_with_a_ball(start=5)) == ["walkers.spider.start: 5 is after the end of the take at 3"]
+
+
+def test_a_scene_names_a_gait_as_seen_from_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside the scene, wherever one stands; else in the current directory, as older scenes meant it."""
+    monkeypatch.chdir(tmp_path)
+    save_gait("sub/gait.yaml", PUBLISHED["brisk"])
+    scene = Scene(seconds=0.1)
+    scene.walker("spider", "sub/gait.yaml", path=[[0, 0, 0], [2, 0, 0]])
+    scene.save("sub/scene.yaml")
+    assert read_document("sub/scene.yaml")["walkers"]["spider"]["walker"] == "gait.yaml"
+    assert load_scene("sub/scene.yaml") == scene
+    assert "spider.body" in troupe_of(load_scene("sub/scene.yaml"), "scene").parts
+    monkeypatch.chdir(tmp_path / "sub")
+    assert "spider.body" in troupe_of(load_scene("scene.yaml"), "scene").parts
+    monkeypatch.chdir(tmp_path)
+    write_document("sub/scene.yaml", scene.to_document())  # sub/gait.yaml, which is not beside it
+    assert "spider.body" in troupe_of(load_scene("sub/scene.yaml"), "scene").parts
+
+
+@pytest.mark.parametrize(
+    ("fields", "line"),
+    [
+        ({"walker": "nothere.yaml"}, "walkers.spider: {folder}/nothere.yaml: cannot be read: no such file"),
+        ({"walker": "creatur"}, "walkers.spider.walker: there is no walker called 'creatur'; did you mean creature?"),
+        ({"walker": "x" * 900 + ".yaml"}, "walkers.spider: {folder}/xxx"),
+        ({"walker": "x\0.yaml"}, "walkers.spider: '{folder}/x\\x00.yaml': cannot be read: no file can have this name"),
+        ({"lame": "tail"}, "walkers.spider.lame: creature has no leg 'tail'"),
+        ({"height": 1.9}, "walkers.spider.height: must be from"),
+    ],
+)
+def test_check_refuses_what_simulate_would_refuse(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    fields: dict[str, object],
+    line: str,
+) -> None:
+    document = scene_with_a_ball().to_document()
+    document["walkers"] = dict.fromkeys(("spider", "twin"), document["walkers"]["spider"] | fields)
+    write_document(tmp_path / "scene.yaml", document)
+    monkeypatch.setattr(sys, "argv", ["impel", "check", str(tmp_path / "scene.yaml")])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 2
+    told = [text for text in capsys.readouterr().err.splitlines() if "compiling" not in text]
+    assert told[0].startswith(f"{tmp_path / 'scene.yaml'}: {line.format(folder=tmp_path)}")
+    assert len(told) == 2  # and the same about its twin
+
+
+def test_scenes_know_nothing_of_gaits() -> None:
+    """Import rules: what was written is checked without what performs it."""
+    code = (
+        "import sys; from impel.scene import Scene, problems; scene = Scene(seconds=1);"
+        "scene.walker('spider', 'creatur', path=[[0, 0, 0], [4, 0, 0]]); assert not problems(scene);"
+        "sys.exit(any(name.startswith('impel.gaits') for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from impel.cli.options import TakeFiles
-from impel.files import Problem
+from impel.files import Problem, check_writable
 
 if TYPE_CHECKING:
     from impel.gaits.evolve import Evolved
@@ -22,7 +22,9 @@ gait = typer.Typer(
 
         impel gait walk tired.yaml -o walk.glb
 
-        impel gait walk creature --mood 0:10,6:90 --path "0,0 4,0 6,3" -o walk.mp4""",
+        impel gait walk creature --mood 0:10,6:90 --path "0,0 4,0 6,3" -o walk.mp4
+
+        impel gait library mine.yaml -o moods.yaml""",
 )
 
 Stairs = Annotated[
@@ -89,10 +91,9 @@ def evolve(
     from impel.gaits.evolve import evolve as search
     from impel.gaits.gait import save_gait
     from impel.gaits.walker import load_walker
-    from impel.gaits.wishes import HOPELESS, Wishes
+    from impel.gaits.wishes import Wishes
 
-    if output.suffix.lower() not in (".yaml", ".yml", ".json"):
-        raise Problem(f"{output}: a gait file ends in .yaml or .json")
+    _check_document(output, "gait")
     if strategy not in ("genetic", "cma"):
         raise Problem(f"strategy: must be genetic or cma, got {strategy!r}")
     given = {
@@ -108,10 +109,72 @@ def evolve(
             strategy=strategy,  # type: ignore[arg-type]
             free_delays=free_delays, on_generation=lambda best: report(best.number + 1, generations + 1),
         )  # fmt: skip
-    if evolved.fitness >= HOPELESS:
-        raise Problem(f"wishes: no gait of {creature.name} meets them all: {', '.join(evolved.binding)}")
+    bred = f"stopped early, after {len(evolved.history) - 1} of {generations} generations"
+    if not evolved.possible:
+        cut = f" ({bred})" if evolved.interrupted else ""
+        raise Problem(f"wishes: no gait of {creature.name} meets them all{cut}: {', '.join(evolved.binding)}")
     save_gait(output, evolved.gait.model_copy(update={"walker": walker}))
     _tell(evolved, wishes.energy_per_distance, wishes.seconds_per_distance)
+    if evolved.interrupted:
+        print(f"{bred}: the best so far was kept")
+    print(f"wrote {output}")
+
+
+def _check_document(output: Path, what: str) -> None:
+    check_writable(output)
+    if output.suffix.lower() not in (".yaml", ".yml", ".json"):
+        raise Problem(f"{output}: a {what} file ends in .yaml or .json")
+
+
+@gait.command()
+def library(
+    walker: Annotated[
+        str,
+        typer.Argument(
+            metavar="WALKER", help="A walker file, or a built-in walker (creature, biped, hexapod).", show_default=False
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The library file to write, .yaml or .json.")
+    ] = Path("library.yaml"),
+    wishes: Annotated[
+        str | None,
+        _wish("A library whose wishes and order of the feet to use; found out by trying if not given.", "FILE"),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same library.")] = 0,
+) -> None:
+    """Evolve gaits for a ladder of energies: with them a walker of your own has a mood.
+
+    Without --wishes, random gaits show what the walker can do, from exhausted to exuberant; the wishes are kept in the
+    library, to be edited and used again. For a built-in walker they are those it came with, which gives its library
+    again.
+
+    Examples:
+
+        impel gait library mine.yaml -o moods.yaml
+
+        impel gait walk moods.yaml --mood 0:0,6:100 -o walk.mp4
+
+        impel gait library mine.yaml --wishes moods.yaml -o moods.yaml
+    """
+    from impel.cli.simulating import progress
+    from impel.gaits.ladder import evolve_library, ladder_for
+    from impel.gaits.mood import Moods, library_names, load_library, save_library
+    from impel.gaits.walker import load_walker
+
+    _check_document(output, "library")
+    creature = load_walker(walker)
+    source = wishes or (walker if walker in library_names() else None)
+    with progress(f"Evolving moods of {creature.name}") as report:
+        if source is not None:
+            known = load_library(source)
+            order, ladder = known.order, [rung.wishes for rung in known.gaits]
+        else:
+            order, ladder = ladder_for(creature, seed=seed)
+        made = evolve_library(creature, order, ladder, seed=seed, progress=report)
+    save_library(output, made.model_copy(update={"walker": walker}))
+    slider = Moods.of_library(made)
+    print(f"moods of {creature.name}: energy {slider.energies[0]:.3g} to {slider.energies[-1]:.3g} for 4 m")
     print(f"wrote {output}")
 
 
@@ -164,6 +227,7 @@ def walk(
 
         impel gait walk biped --mood 30 --stairs 3,0.2,0.6,4 -o stairs.glb -o stairs.png
     """
+    from impel.cli.simulating import progress
     from impel.complaints import validated
     from impel.gaits.ground import Ground
     from impel.gaits.mood import moods_of
@@ -179,22 +243,21 @@ def walk(
     keys |= {name: text for name, text in (("pace", pace), ("height", height)) if text is not None}
     if seconds is not None and not 0 < seconds <= 3600:
         raise Problem(f"seconds: must be above 0 and at most 3600, got {seconds:g}")
-    walked = take_a_walk(
-        moods,
-        path=[_numbers("path", point, 2) for point in path.split()],
-        lame=lame,
-        ground=validated(Ground, _ground(stairs, obstacle), "ground"),
-        seconds=seconds,
-        **{name: _keys(name, text) for name, text in keys.items()},
-    )
-    take = as_take(walked, fps=fps)
+    with progress(f"Walking {moods.walker.name}"):  # nobody knows beforehand how long it takes to arrive
+        walked = take_a_walk(
+            moods,
+            path=[_numbers("path", point, 2) for point in path.split()],
+            lame=lame,
+            ground=validated(Ground, _ground(stairs, obstacle), "ground"),
+            seconds=seconds,
+            **{name: _keys(name, text) for name, text in keys.items()},
+        )
+        take = as_take(walked, fps=fps)
     spent = walked.energy[-1].sum()
     print(
         f"{moods.walker.name}: {walked.time[-1]:.1f} s, {len(walked.footfalls())} steps, "
         f"{walked.along[-1]:.1f} m, energy {spent:.0f}"
     )
-    from impel.cli.simulating import progress
-
     for file in output:
         with progress(f"Writing {file.name}") as report:
             write_take(take, file, progress=report)

@@ -5,13 +5,13 @@ E = (D/S)·Σ[k_τ·τ·dt + m_f·g·Δ⁺·R + m_c·g·ΔC⁺ + k_a·m_c·|Δv|
 """
 
 import math
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
+from impel.cores import available_cores
 from impel.gaits.gait import AMPLITUDE, CYCLE, DELAYS, PACE, PERIOD, STATURE, SWAY, TICK, Curve, Gait, leg_index
 from impel.gaits.legs import find_knee, flat_distance, hip_of, mean_progress, place_body, swing
 from impel.gaits.walker import Floats, Walker, rig_of
@@ -32,7 +32,7 @@ COLUMNS = 12
 
 
 @kernel(inline=True)
-def tick_energy(rig, foot, floor, lifted, body, cosine, sine, before, velocity, dt, effort, lame, out):
+def tick_energy(rig, foot, lifted, body, cosine, sine, before, velocity, dt, effort, lame, out):
     """Add one tick's energy terms to out[0:4] and widen out[4:] by what this tick shows.
 
     `before` holds the body's place and the feet's heights one tick ago, `velocity` the body's then; both are moved on.
@@ -145,7 +145,7 @@ def _measure(rows, first, last, rig, lame, smooth, out):
                 for i in range(n):
                     before[3 + i] = foot[i, 2]
             else:
-                tick_energy(rig, foot, floor, lifted, body, 1.0, 0.0, before, velocity, dt, effort, lame, out[row])
+                tick_energy(rig, foot, lifted, body, 1.0, 0.0, before, velocity, dt, effort, lame, out[row])
                 out[row, HEIGHTS] += body[2]
         out[row, HEIGHTS] /= ticks
         out[row, LOAD] /= ticks
@@ -185,10 +185,14 @@ def share_out(work: Callable[[int, int], None], count: int) -> None:
     """Do work(first, last) for all of `count` gaits on all cores; kernels need no interpreter, so threads will do."""
     global _pool
     if _pool is None:
-        _pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
+        _pool = ThreadPoolExecutor(available_cores())
     tasks = [_pool.submit(work, first, min(first + CHUNK, count)) for first in range(0, count, CHUNK)]
-    for task in tasks:
-        task.result()
+    try:
+        for task in tasks:
+            task.result()
+    finally:  # Ctrl-C: what has not begun need not
+        for task in tasks:
+            task.cancel()
 
 
 def measure(

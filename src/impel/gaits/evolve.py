@@ -1,6 +1,6 @@
 """Find the genes that meet the wishes: by the genetic algorithm of paper 001, or by CMA-ES."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -11,14 +11,12 @@ from impel.gaits.breeding import Breeding
 from impel.gaits.course import measure_over
 from impel.gaits.encoding import Encoding
 from impel.gaits.energy import Measured, measure
-from impel.gaits.gait import Gait, genes_of
-from impel.gaits.mood import Library, Rung
+from impel.gaits.gait import Gait, genes_of, reference
 from impel.gaits.walker import Floats, Walker
-from impel.gaits.wishes import HOPELESS, Wishes, arrival_order, excesses, fitness, limits_for
+from impel.gaits.wishes import Wishes, arrival_order, excesses, fitness, limits_for
 from impel.search.run import search
 from impel.search.strategies import CMA, Strategy
 
-NEARNESS = 0.1  # how much a step of the slider's ladder is drawn to the one below; enough to keep blends monotone
 CLOSE = 5e-3  # m, m/s or share of the weight: a limit this close counts as standing in the way
 
 
@@ -39,6 +37,8 @@ class Evolved:
     measured: Measured  # of the best alone
     history: list[Generation] = field(default_factory=list)
     binding: list[str] = field(default_factory=list)  # genes and wishes that stand in the way
+    possible: bool = True  # keeps within all limits
+    interrupted: bool = False  # cut short by Ctrl-C: the best so far
 
     @property
     def energy(self) -> float:
@@ -67,7 +67,7 @@ def evolve(
     free_delays: bool = False,
     on_generation: Callable[[Generation], None] | None = None,
 ) -> Evolved:
-    """Evolve a gait; raise `Problem` if nothing that could walk was found at all."""
+    """Evolve a gait; raise `Problem` if nothing that could walk was found at all. Ctrl-C keeps the best so far."""
     encoding = Encoding(walker, limits_for(walker, wishes), free_delays=free_delays)
     chosen: Strategy
     if strategy == "genetic":
@@ -100,40 +100,18 @@ def evolve(
     final = measure_points(best_point[None])
     row = encoding.rows(best_point[None])[0]
     gait = Gait(
-        walker=walker.name, curve=wishes.curve, energy=float(final.energy[0]), lame=wishes.lame, genes=genes_of(row)
+        walker=reference(walker),
+        curve=wishes.curve,
+        energy=float(final.energy[0]),
+        lame=wishes.lame,
+        genes=genes_of(row),
     )
     binding = encoding.at_limits(best_point)
-    for name, excess in excesses(wishes, final).items():
+    over = excesses(wishes, final)
+    for name, excess in over.items():
         if excess[0] > 0:
             binding.append(f"{name} overstepped by {excess[0]:.3g}")
         elif excess[0] > -CLOSE:
             binding.append(f"{name} at its limit")
-    return Evolved(gait, best_score, final, history, binding)
-
-
-def evolve_library(walker: Walker, order: Sequence[int], ladder: Sequence[Wishes], *, seed: int = 0) -> Library:
-    """Gaits for wishes of rising energy, all in one order of the feet and each near the one before, to be blended."""
-    one_order = walker.model_copy(update={"orders": [list(order)]})
-    rungs = []
-    below: Floats | None = None
-    for wishes in ladder:
-        encoding = Encoding(one_order, limits_for(one_order, wishes))
-        below = _next_rung(one_order, wishes, encoding, below, seed)
-        rungs.append(Rung(wishes=wishes, genes=genes_of(encoding.rows(below[None])[0])))
-    return Library(walker=walker.name, curve=ladder[0].curve, order=list(order), gaits=rungs)
-
-
-def _next_rung(walker: Walker, wishes: Wishes, encoding: Encoding, below: Floats | None, seed: int) -> Floats:
-    def evaluate(points: Floats) -> Floats:
-        measured = measure_rows(walker, wishes, encoding.rows(points))
-        scores = fitness(wishes, measured, measured.seconds) / wishes.energy_per_distance
-        if below is not None:
-            scores += NEARNESS * np.square(points - below)[:, :-1].sum(axis=1)
-        return -scores
-
-    spread = 0.3 if below is None else 0.05
-    strategy = CMA(*encoding.cube(), seed=seed, population=40, start=below, spread=spread)
-    outcome = search(strategy, evaluate, budget=6000)
-    if -outcome.best_value * wishes.energy_per_distance >= HOPELESS:
-        raise Problem(f"{walker.name}: found no gait of energy {wishes.energy:g} that keeps within all limits")
-    return outcome.best
+    possible = all(excess[0] <= 0 for excess in over.values())
+    return Evolved(gait, best_score, final, history, binding, possible, outcome.interrupted)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
-from impel.complaints import validated
-from impel.files import Problem, read_document, write_document
-from impel.gaits.walker import Floats, Positive, Walker, _Strict, load_walker
+from impel.complaints import plain_lines, validated
+from impel.files import Problem, find_beside, name_beside, read_document, write_document
+from impel.gaits.walker import Floats, Positive, Walker, _Strict, load_walker, walker_names
 
 TICK = 1 / 240  # s; energies are summed and walks are computed at this rate (notes to paper 001)
 
@@ -47,15 +47,36 @@ class Genes(_Strict):
         return np.array([self.amplitude, self.pace, self.period, self.sway, self.stature, cycle, *self.delays])
 
 
+def _whose(value: Any) -> Any:
+    """Complains about a walker in its own words, where a choice of types would complain about each."""
+    if isinstance(value, dict):
+        try:
+            return Walker.model_validate(value)
+        except ValidationError as error:
+            raise ValueError("; ".join(line.removeprefix(": ") for line in plain_lines(error, Walker))) from None
+    if not isinstance(value, str | Walker):
+        raise ValueError("must be a walker's name, a walker file or a walker itself")
+    return value
+
+
+WhoseGait = Annotated[
+    str | Walker,
+    BeforeValidator(_whose),
+    Field(description="A built-in walker's name, a walker file, or the walker itself."),
+]
+
+
 class Gait(_Strict):
-    walker: str = Field(description="A built-in walker's name, or a walker file.")
+    """In a file, the walker's file is named as seen from there; in Python, as seen from the current directory."""
+
+    walker: WhoseGait
     curve: Curve = Field(default="smooth", description="How a foot moves through the air; `paper` lands hard.")
     energy: NotNegative | None = Field(default=None, description="What walking 4 m costs; the mood.")
     lame: str | None = Field(default=None, description="The leg that it spares, if any.")
     genes: Genes
 
     def load_walker(self) -> Walker:
-        walker = load_walker(self.walker)
+        walker = walker_of(self.walker)
         if len(self.genes.delays) != len(walker.legs):
             raise Problem(
                 f"genes.delays: {walker.name} has {len(walker.legs)} legs, got {len(self.genes.delays)} delays"
@@ -79,6 +100,15 @@ def genes_of(row: Floats) -> Genes:
     )
 
 
+def walker_of(who: str | Walker) -> Walker:
+    return load_walker(who) if isinstance(who, str) else who
+
+
+def reference(walker: Walker) -> str | Walker:
+    """What stands for a walker in a gait: its name if it is built in, else itself."""
+    return walker.name if walker.name in walker_names() and load_walker(walker.name) == walker else walker
+
+
 def leg_index(walker: Walker, leg: str | None) -> int:
     """The place of a leg by its name; -1 for none."""
     if leg is None:
@@ -90,7 +120,7 @@ def leg_index(walker: Walker, leg: str | None) -> int:
 
 
 def load_gait(path: str | Path) -> Gait:
-    gait = validated(Gait, read_document(path), str(path))
+    gait = validated(Gait, with_file_found(path, read_document(path)), str(path))
     try:
         leg_index(gait.load_walker(), gait.lame)
     except Problem as problem:
@@ -99,11 +129,25 @@ def load_gait(path: str | Path) -> Gait:
 
 
 def save_gait(path: str | Path, gait: Gait) -> None:
-    write_document(path, document_of(gait))
+    write_document(path, with_file_named(path, gait.model_dump(exclude_none=True)))
 
 
-def document_of(gait: Gait) -> dict[str, Any]:
-    return gait.model_dump(exclude_none=True)
+def with_file_named(path: str | Path, document: dict[str, Any]) -> dict[str, Any]:
+    """A gait's document as it is to stand at `path`, with its walker's file named as seen from there."""
+    if _is_file(document["walker"]):
+        return {**document, "walker": name_beside(path, document["walker"])}
+    return document
+
+
+def with_file_found(path: str | Path, document: Any) -> Any:
+    """A gait's document as read from `path`, with its walker's file named as seen from here."""
+    if isinstance(document, dict) and _is_file(document.get("walker")):
+        return {**document, "walker": str(find_beside(path, document["walker"]))}
+    return document
+
+
+def _is_file(who: Any) -> bool:
+    return isinstance(who, str) and who not in walker_names() and who.endswith((".yaml", ".yml", ".json"))
 
 
 def _published(amplitude: float, pace: float, ticks: float, sway: float, stature: float, *delays: float) -> Genes:

@@ -7,13 +7,24 @@ from one to the other is where the blend costs just that energy.
 from pathlib import Path
 
 import numpy as np
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from impel.complaints import validated
-from impel.files import Problem, read_document
+from impel.files import Problem, read_document, write_document
 from impel.gaits.energy import measure
-from impel.gaits.gait import Curve, Gait, Genes, genes_of, load_gait
-from impel.gaits.walker import Floats, Walker, _Strict, load_walker
+from impel.gaits.gait import (
+    Curve,
+    Gait,
+    Genes,
+    WhoseGait,
+    genes_of,
+    load_gait,
+    reference,
+    walker_of,
+    with_file_found,
+    with_file_named,
+)
+from impel.gaits.walker import Floats, Walker, _Strict
 from impel.gaits.wishes import Wishes
 
 LIBRARY = Path(__file__).parent / "library"
@@ -28,10 +39,10 @@ class Rung(_Strict):
 class Library(_Strict):
     """Gaits of one walker, from the cheapest to the dearest."""
 
-    walker: str
-    curve: Curve = "smooth"
-    order: list[int]
-    gaits: list[Rung]
+    walker: WhoseGait
+    curve: Curve = Field(default="smooth", description="How a foot moves through the air; `paper` lands hard.")
+    order: list[int] = Field(description="In which order the feet are lifted, by which the library can be made again.")
+    gaits: list[Rung] = Field(description="Wishes of rising energy, and the genes found for each.")
 
     @model_validator(mode="after")
     def _two_at_least(self) -> "Library":
@@ -65,8 +76,18 @@ class Moods:
 
     @classmethod
     def of_library(cls, library: Library) -> "Moods":
-        rows = np.array([rung.genes.row() for rung in library.gaits])
-        return cls(load_walker(library.walker), rows, curve=library.curve)
+        walker = walker_of(library.walker)
+        lines = [
+            f"{where}: {walker.name} has {len(walker.legs)} legs, got {count}"
+            for where, count in [
+                ("order", len(library.order)),
+                *((f"gaits.{k}.genes.delays", len(rung.genes.delays)) for k, rung in enumerate(library.gaits)),
+            ]
+            if count != len(walker.legs)
+        ]
+        if lines:
+            raise Problem(*lines)
+        return cls(walker, np.array([rung.genes.row() for rung in library.gaits]), curve=library.curve)
 
     def named_energy(self, mood: float | Floats) -> Floats:
         """The energy that a position of the slider stands for: equal moves of it are equal ratios of energy."""
@@ -87,7 +108,7 @@ class Moods:
             raise Problem(f"mood: must be from 0 to 100, got {mood:g}")
         row = self.at(np.atleast_1d(self.places(mood)))[0]
         energy = float(measure(self.walker, row, curve=self.curve, lame=self.lame).energy[0])
-        return Gait(walker=self.walker.name, curve=self.curve, energy=energy, lame=self.lame, genes=genes_of(row))
+        return Gait(walker=reference(self.walker), curve=self.curve, energy=energy, lame=self.lame, genes=genes_of(row))
 
 
 def _blend(rows: Floats) -> Floats:
@@ -112,7 +133,14 @@ def load_library(name: str | Path) -> Library:
     path = LIBRARY / f"{name}.yaml"
     if str(name) not in library_names():
         path = Path(name)
-    return validated(Library, read_document(path), str(name))
+    document = read_document(path)
+    if not isinstance(document, dict) or "gaits" not in document:
+        raise Problem(f"{name}: is not a library of gaits; impel gait library makes one")
+    return validated(Library, with_file_found(path, document), str(name))
+
+
+def save_library(path: str | Path, library: Library) -> None:
+    write_document(path, with_file_named(path, library.model_dump(exclude_defaults=True)))
 
 
 def library_names() -> list[str]:
@@ -120,7 +148,11 @@ def library_names() -> list[str]:
 
 
 def load_moods(name: str | Path) -> Moods:
-    return Moods.of_library(load_library(name))
+    library = load_library(name)
+    try:
+        return Moods.of_library(library)
+    except Problem as problem:
+        raise Problem(*(f"{name}: {line}" for line in problem.lines)) from None
 
 
 def moods_of(name: str, *, with_mood: bool) -> Moods:
@@ -128,10 +160,14 @@ def moods_of(name: str, *, with_mood: bool) -> Moods:
     if name in library_names():
         return load_moods(name)
     if not name.endswith((".yaml", ".yml", ".json")):
-        raise Problem(f"{name}: no such walker; give {', '.join(library_names())}, or a gait file (.yaml)")
+        raise Problem(f"{name}: no such walker; give {', '.join(library_names())}, or a gait or library file (.yaml)")
     document = read_document(name)
     if isinstance(document, dict) and "gaits" in document:
         return load_moods(name)
+    if isinstance(document, dict) and "legs" in document:
+        raise Problem(f"{name}: is a walker without gaits; make some with impel gait library {name} -o library.yaml")
     if with_mood:
-        raise Problem(f"mood: {name} is a single gait; a mood needs a walker: {', '.join(library_names())}")
+        raise Problem(
+            f"mood: {name} is a single gait; a mood needs a walker: {', '.join(library_names())}, or a library file"
+        )
     return Moods.of_gait(load_gait(name))

@@ -271,8 +271,8 @@ def _tick(state, row, moods, wishes, tick, lame, born_lame, rig, route, edges, s
     cosine = math.cos(heading)
     sine = math.sin(heading)
     effort = SMOOTH_EFFORT if smooth else PAPER_EFFORT
-    foot, floor, lifted, body = state.foot, state.floor, state.lifted, state.body
-    tick_energy(rig, foot, floor, lifted, body, cosine, sine, state.before, state.velocity, TICK, effort, lame, out)
+    foot, lifted, body = state.foot, state.lifted, state.body
+    tick_energy(rig, foot, lifted, body, cosine, sine, state.before, state.velocity, TICK, effort, lame, out)
     return heading
 
 

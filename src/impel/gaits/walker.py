@@ -22,6 +22,7 @@ Floats = NDArray[np.float64]
 BUILT_IN = Path(__file__).parent / "walkers"
 
 FOOT = 1.25  # radius of a foot, in thicknesses of the leg
+LEAST_BEND = math.radians(1)  # between the knee's direction and the leg at rest, else any swing turns the knee about
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -39,7 +40,7 @@ class Leg(_Strict):
     lower: Positive = Field(description="Length from knee to foot.")
     mass: Positive = Field(default=1.0, description="What it costs to lift the leg.")
     knee: tuple[Finite, Finite, Finite] | None = Field(
-        default=None, description="The direction in which the knee points; up and outward if not given."
+        default=None, description="The direction in which the knee points; up and outward (or ahead) if not given."
     )
 
     @property
@@ -51,8 +52,15 @@ class Leg(_Strict):
     def pole(self) -> tuple[float, float, float]:
         if self.knee is not None:
             return self.knee
-        out = math.hypot(self.hip[0], self.hip[1]) or 1.0
-        return self.hip[0] / out, self.hip[1] / out, 1.0
+        outward = next((way for way in (self.hip[:2], self.foot) if any(way)), (1.0, 0.0))
+        out = math.hypot(*outward)
+        return outward[0] / out, outward[1] / out, 1.0
+
+    def bend(self, stance: float) -> float:
+        """The angle between the knee's direction and the leg, as it rests (rad): at 0 or π the knee is nowhere."""
+        down = math.sqrt(stance**2 - self.spread**2)
+        leg = np.array([self.foot[0] - self.hip[0], self.foot[1] - self.hip[1], -down])
+        return math.atan2(float(np.linalg.norm(np.cross(leg, self.pole))), float(leg @ self.pole))
 
 
 class Body(_Strict):
@@ -149,6 +157,10 @@ class Walker(_Strict):
                 raise ValueError(f"legs.{name}: upper and lower differ too much for the leg to fold to {lowest:.3g}")
             if leg.knee is not None and not any(leg.knee):
                 raise ValueError(f"legs.{name}.knee: must point somewhere, got [0, 0, 0]")
+            if not LEAST_BEND < leg.bend(self.stance) < math.pi - LEAST_BEND:
+                raise ValueError(
+                    f"legs.{name}.knee: must point away from the line from hip to foot, got {list(leg.pole)}"
+                )
         for order in self.orders or []:
             if len(order) != len(self.legs) or set(order) != set(range(max(order, default=0) + 1)):
                 raise ValueError(f"orders: each needs {len(self.legs)} places counted from 0 without gaps, got {order}")

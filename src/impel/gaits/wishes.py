@@ -12,7 +12,10 @@ from impel.gaits.ground import Ground
 from impel.gaits.walker import Finite, Floats, Limits, Positive, Walker, _Strict
 
 SMOOTH_JUMP = 0.19  # m/s a tick: 0.2 looks smooth, and a walk may add a little where its ticks fall otherwise
-HOPELESS = 1e5  # a wish that is not met outweighs any energy
+# A limit that is overstepped outweighs any energy that is off: it counts as so many times the energy wished for, or, if
+# that is more, the energy of a brisk walk of 1 kg (001, table 3).
+HOPELESS = 250.0
+BRISK = 400.0
 
 
 class Wishes(_Strict):
@@ -126,4 +129,4 @@ def fitness(wishes: Wishes, measured: Measured, pool: Floats) -> Floats:
         late = np.abs(measured.seconds - seconds) / seconds
     score = np.abs(energy - measured.energy) + energy * late
     wrong = sum(np.maximum(excess, 0.0) for excess in excesses(wishes, measured).values())
-    return np.where(wrong > 0, HOPELESS * (1.0 + wrong), score)
+    return np.where(wrong > 0, HOPELESS * max(energy, BRISK) * (1.0 + wrong), score)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from impel.files import read_document
+from impel.files import Problem, read_document, write_document
 
 HOLDS: Literal["holds"] = "holds"
 HOLDS_CORRECTED: Literal["holds corrected"] = "holds corrected"
@@ -28,6 +28,23 @@ class Exhibit:
 
     pictures: list[tuple[str, str]] = field(default_factory=list)  # (file name, caption)
     verdicts: list[Verdict] = field(default_factory=list)
+
+
+def save_exhibit(path: Path, exhibit: Exhibit) -> None:
+    pictures = [{"file": file, "caption": caption} for file, caption in exhibit.pictures]
+    write_document(path, {"pictures": pictures, "verdicts": [vars(verdict) for verdict in exhibit.verdicts]})
+
+
+def load_exhibit(path: Path) -> Exhibit | None:
+    """What an entry left behind when it was last made, if it was."""
+    if not path.exists():
+        return None
+    document = read_document(path)
+    try:
+        pictures = [(picture["file"], picture["caption"]) for picture in document["pictures"]]
+        return Exhibit(pictures, [Verdict(**verdict) for verdict in document["verdicts"]])
+    except (KeyError, TypeError):
+        raise Problem(f"{path}: is not what an entry of the gallery leaves behind; remove it") from None
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,9 @@ def write_page(path: Path, shown: list[tuple[Any, Exhibit]]) -> None:
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>impel: the gallery</title><style>{STYLE}</style></head><body>
 <h1>The gallery</h1>
-<p class="lead">What the classic papers show, made again by impel. Every picture comes from a scene you can edit, and
-every verdict was computed when this page was made.</p>
+<p class="lead">What the classic papers show, made again by impel: scenes and toys that come with it as files to edit,
+gaits and controllers that it searched for, and plots of what was measured. Every verdict was computed when its entry
+was made.</p>
 {"".join(sections)}
 <h2 id="ledger">The ledger</h2>
 {_table(rows)}

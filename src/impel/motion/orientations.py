@@ -5,6 +5,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
+LOCKED = 1e-9  # of a quaternion: with less left to tell an angle by, it is rounding that tells
+
 
 def quaternion_from_euler(degrees: ArrayLike) -> Floats:
     """Blender's XYZ order: R = Rz·Ry·Rx, angles in degrees; any leading shape."""
@@ -22,20 +24,35 @@ def quaternion_from_euler(degrees: ArrayLike) -> Floats:
     )
 
 
-def euler_from_quaternion(q: ArrayLike) -> Floats:
-    """Blender's XYZ order, in degrees; any leading shape."""
+def euler_from_quaternions(q: ArrayLike) -> Floats:
+    """Blender's XYZ order, in degrees, of frames (F, ..., 4) one after the other.
+
+    Every orientation has two triples of angles, each up to whole turns: a frame has the one nearest to the frame before
+    it, the first one that with -90 to 90 degrees about y. At 90 degrees about y only the sum or the difference of the
+    other two angles is given, and they change as little as they can.
+    """
     w, x, y, z = np.moveaxis(np.asarray(q, float), -1, 0)
-    sine = np.clip(2 * (w * y - x * z), -1.0, 1.0)
-    return np.degrees(
-        np.stack(
-            [
-                np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y)),
-                np.arcsin(sine),
-                np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)),
-            ],
-            axis=-1,
-        )
-    )
+    # Half the sum of the angles about x and z, and half their difference: each is sharp where the other is not.
+    most, least = np.hypot(w + y, x - z), np.hypot(w - y, x + z)
+    middle = np.radians(-90.0) + 2 * np.arctan2(most, least)
+    total, apart = np.arctan2(x + z, w - y), np.arctan2(x - z, w + y)
+    size = np.hypot(most, least)
+    angles = np.empty((*w.shape, 3))
+    before = np.zeros((*w.shape[1:], 3))
+    for frame in range(len(angles)):
+        half, rest = total[frame], apart[frame]
+        past_half, past_rest = (before[..., 0] + before[..., 2]) / 2, (before[..., 0] - before[..., 2]) / 2
+        if frame == 0:  # nothing about z where it does not matter
+            past_half, past_rest = rest, half
+        half = np.where(least[frame] < LOCKED * size[frame], past_half, half)
+        rest = np.where(most[frame] < LOCKED * size[frame], past_rest, rest)
+        one = np.stack([half + rest, middle[frame], half - rest], axis=-1)
+        other = np.stack([one[..., 0] + np.pi, np.pi - one[..., 1], one[..., 2] + np.pi], axis=-1)
+        one, other = (triple - 2 * np.pi * np.round((triple - before) / (2 * np.pi)) for triple in (one, other))
+        near, far = (np.square(triple - before).sum(axis=-1, keepdims=True) for triple in (one, other))
+        angles[frame] = one if frame == 0 else np.where(near <= far, one, other)
+        before = np.where(np.isnan(angles[frame]), before, angles[frame])
+    return np.degrees(angles)
 
 
 def matrix_from_quaternion(q: ArrayLike) -> Floats:

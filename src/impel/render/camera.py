@@ -81,7 +81,6 @@ def shot_of(
     size: tuple[int, int],
     *,
     also: Floats | None = None,
-    follow: bool = True,
     visible: Any = None,
 ) -> Shot:
     """The take's own camera if it has one, else one that frames everything that moves, and the points `also`.
@@ -97,9 +96,9 @@ def shot_of(
     if not np.isfinite(corners).any():
         corners = np.tile([[-1.0] * 3, [1.0] * 3], (len(frames), 1, 1, 1))  # nothing to see: look at the origin
     if take.camera is not None:
-        return _given(take, corners)
+        return _given(take)
 
-    path = _travel(take, corners, frames, follow)
+    path = _travel(take, corners, frames)
     points = (corners - path[frames][:, None, None]).reshape(-1, 3)
     points = points[np.isfinite(points).all(axis=-1)]
     if np.ptp(path, axis=0).max() == 0.0:
@@ -141,7 +140,7 @@ def _props(take: Take, extents: Floats, action: Floats) -> Floats:
     return corners[away.max(axis=-1) < 1.2 * radius].reshape(-1, 3)
 
 
-def _given(take: Take, corners: Floats) -> Shot:
+def _given(take: Take) -> Shot:
     assert take.camera is not None
     eye, to = np.array(take.camera["from"], float), np.array(take.camera["to"], float)
     forward = to - eye
@@ -153,7 +152,7 @@ def _given(take: Take, corners: Floats) -> Shot:
     return Shot(np.tile(eye, copies), np.tile(to, copies), right, up, forward, fov, radius)
 
 
-def _travel(take: Take, corners: Floats, frames: NDArray[np.int64], follow: bool) -> Floats:
+def _travel(take: Take, corners: Floats, frames: NDArray[np.int64]) -> Floats:
     """(F, 3) where the camera looks: one point, or along with the action if that goes far."""
     flat = corners.reshape(len(frames), -1, 3)
     seen = np.any(np.isfinite(flat).all(axis=2), axis=1)
@@ -162,7 +161,7 @@ def _travel(take: Take, corners: Floats, frames: NDArray[np.int64], follow: bool
     middle = (low + high) / 2
     whole = (low.min(axis=0) + high.max(axis=0)) / 2
     own_size = float(np.median(np.linalg.norm(high - low, axis=-1)))
-    if not follow or np.linalg.norm(high.max(axis=0) - low.min(axis=0)) < FAR * own_size:
+    if np.linalg.norm(high.max(axis=0) - low.min(axis=0)) < FAR * own_size:
         return np.tile(whole, (len(take.time), 1))
     every = np.stack([np.interp(take.time, take.time[frames[seen]], middle[:, k]) for k in range(3)], axis=-1)
     return _smooth(every, CALM * take.fps)

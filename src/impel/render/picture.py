@@ -20,10 +20,10 @@ SUN_AZIMUTH = -55.0  # degrees from the camera's: over the viewer's left shoulde
 SUN_TEXELS = 1536
 
 
-def expose(film: Film, frame: int, overlays: Collection[str] = (), position: Floats | None = None) -> Picture:
-    """Draw one frame, with the overlays named; `position` (N, 3) puts the bodies elsewhere (NaN: nowhere)."""
+def expose(film: Film, frame: int, overlays: Collection[str] = ()) -> Picture:
+    """Draw one frame, with the overlays named."""
     shot, (width, height) = film.shot, film.size
-    position = film.position[frame] if position is None else position
+    position = film.position[frame]
     vertices, normals, axes = placed(film.meshes, position, film.orientation[frame])
     world = shading.World(vertices, normals, film.meshes.triangles, position, axes, film.paint, film.outsides)
     samples = samples_for(film.size)

@@ -51,7 +51,7 @@ class Film:
     reach: float  # m about the middle of the action that the sun's map covers
 
 
-def prepare(take: Take, size: tuple[int, int], *, also: Floats | None = None, follow: bool = True) -> Film:
+def prepare(take: Take, size: tuple[int, int], *, also: Floats | None = None) -> Film:
     """Set up the scenery and choose the camera; `also` are points the camera should try to keep in view."""
     shapes, colors = list(take.shapes), list(take.colors)
     own_floor = any("plane" in shape for shape in shapes)
@@ -67,7 +67,7 @@ def prepare(take: Take, size: tuple[int, int], *, also: Floats | None = None, fo
     judge = (
         (lambda shot, frame: _visible(take, meshes, moves, hides, shot, frame)) if hides.any() and moves.any() else None
     )
-    shot = shot_of(take, meshes.extents[:count], size, also=also, follow=follow, visible=judge)
+    shot = shot_of(take, meshes.extents[:count], size, also=also, visible=judge)
 
     # Of one type and layout whoever made the take: another would compile the kernels anew.
     position, orientation = (np.array(poses, np.float64, order="C") for poses in (take.position, take.orientation))

@@ -1,6 +1,5 @@
-"""Many frames of a take at once: a strip of moments, an onion skin, the frames of a film."""
+"""Many frames of a take at once: a strip of moments, the frames of a film."""
 
-import os
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -8,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from impel.cores import available_cores
 from impel.render.camera import moving_bodies
 from impel.render.overlays import chosen_overlays
 from impel.render.picture import Picture, expose, samples_for
@@ -22,14 +22,13 @@ MOMENTS = 6
 GAP = 6  # pixels between the panels of a strip
 PAPER = (255, 255, 255)
 MEMORY, BYTES_PER_SAMPLE = 500_000_000, 12  # of pictures being drawn at the same time
-GHOST = 0.55  # how solid the earlier moments of an onion skin are
 
 
-def film_of(take: Take, size: tuple[int, int], overlays: Overlays = False, *, follow: bool = True) -> Film:
+def film_of(take: Take, size: tuple[int, int], overlays: Overlays = False) -> Film:
     """A take made ready for pictures of that size; paths are kept in view if they are drawn."""
     paths = [path for path in take.paths.values() if len(path)] if "paths" in chosen_overlays(overlays) else []
     also = np.concatenate(paths) if paths else None
-    return prepare(take, size, also=also, follow=follow)
+    return prepare(take, size, also=also)
 
 
 def picture(take: Take, time: float, *, size: tuple[int, int] = (960, 540), overlays: Overlays = False) -> Picture:
@@ -85,32 +84,13 @@ def strip(
     return sheet
 
 
-def onion(
-    take: Take, *, count: int = MOMENTS, size: tuple[int, int] = (960, 540), overlays: Overlays = False
-) -> Picture:
-    """Moments of a take in one picture, the earlier ones see-through, the last one solid."""
-    film = film_of(take, size, overlays, follow=False)
-    frames = moments(take, count)
-    *ghosts, last = exposures(film, frames, overlays)
-    # Everything that moves sent away: what is left is what the ghosts are laid over.
-    empty = film.position[frames[-1]].copy()
-    empty[: len(take.names)][moving_bodies(take)] = np.nan
-    sheet = expose(film, frames[-1], position=empty).astype(np.float64)
-    bare = sheet.copy()
-    for solid, shown in [*((GHOST, ghost) for ghost in ghosts), (1.0, last)]:
-        changed = np.abs(shown - bare).max(axis=-1, keepdims=True)
-        share = solid * np.clip(changed / 24, 0, 1)  # 24 of 255 levels apart is surely something
-        sheet = sheet * (1 - share) + shown * share
-    return np.round(sheet).astype(np.uint8)
-
-
 def exposures(
     film: Film, frames: Iterable[int], overlays: Overlays = False, progress: Progress | None = None
 ) -> Iterator[Picture]:
     """Pictures of the frames in order, drawn on several cores as far as memory allows."""
     frames, drawn = list(frames), chosen_overlays(overlays)
     samples = film.size[0] * film.size[1] * samples_for(film.size) ** 2
-    workers = max(1, min(os.cpu_count() or 1, MEMORY // (BYTES_PER_SAMPLE * samples)))
+    workers = max(1, min(available_cores(), MEMORY // (BYTES_PER_SAMPLE * samples)))
     waiting: deque[Future[Picture]] = deque()
     with ThreadPoolExecutor(workers) as pool:
         try:

@@ -7,11 +7,14 @@ from impel.complaints import empty_fields, say
 from impel.files import Problem, read_document
 from impel.scene.checks import problems
 from impel.scene.scene import SUBJECT, Scene, World
+from impel.scene.walkers import find_walkers
 
 
 def load_scene(path: str | Path) -> Scene:
     """Read a scene file (YAML or JSON); raise `Problem` with one line per mistake."""
-    return parse_scene(read_document(path), source=str(path))
+    scene = parse_scene(read_document(path), source=str(path))
+    find_walkers(scene.walkers, path)
+    return scene
 
 
 def parse_scene(document: Any, source: str = SUBJECT) -> Scene:

@@ -11,7 +11,7 @@ from impel.scene.actors import Actor, Appointment
 from impel.scene.bodies import SHAPES, Body
 from impel.scene.joints import Joint
 from impel.scene.values import Model, Name, NotNegative, Point, Positive, Step
-from impel.scene.walkers import Walker
+from impel.scene.walkers import Walker, name_walkers
 
 SUBJECT = "scene"  # what error lines begin with as long as there is no file
 
@@ -115,7 +115,8 @@ class Scene(Model):
 
     def save(self, path: str | Path) -> None:
         """Write the scene as YAML, or as JSON if the name ends so."""
-        write_document(path, self.to_document())
+        seen_from_there = self.model_copy(update={"walkers": name_walkers(self.walkers, path)})
+        write_document(path, seen_from_there.to_document())
 
     def _add(self, group: str, name: str, fields: dict[str, Any]) -> Any:
         members = getattr(self, group)

@@ -3,11 +3,13 @@
 import math
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from impel.complaints import name_like, say
+from impel.complaints import say
+from impel.files import find_beside, name_beside
 from impel.scene.values import LARGEST, Color, Model, NotNegative, Point
 
 MOST_WALKERS = 100
@@ -59,7 +61,7 @@ class Walker(Model):
         default="creature",
         min_length=1,
         max_length=1000,
-        description="Who walks: creature, biped or hexapod, or a gait file (.yaml) made by impel gait evolve.",
+        description="Who walks: creature, biped or hexapod, or a file (.yaml) made by impel gait evolve or library.",
     )
     path: list[Point] = Field(
         min_length=2,
@@ -85,6 +87,10 @@ class Walker(Model):
     )
     color: Color | None = Field(default=None, description='The color of its body in pictures, like "#e4572e".')
 
+    @property
+    def from_file(self) -> bool:
+        return self.walker.endswith((".yaml", ".yml", ".json"))
+
     def wishes(self) -> dict[str, Any]:
         """What is wished of the walk itself, in seconds since it began, without what was left out."""
         given = {name: getattr(self, name) for name in ("mood", "pace", "height", "lame", "limp")}
@@ -96,8 +102,26 @@ class Walker(Model):
         return {name: wish for name, wish in given.items() if wish is not None}
 
 
+def find_walkers(walkers: dict[str, Walker], file: str | Path) -> None:
+    """Name the files of walkers as seen from here: a scene `file` names them as seen from there."""
+    for walker in walkers.values():
+        if walker.from_file:
+            walker.walker = str(find_beside(file, walker.walker))
+
+
+def name_walkers(walkers: dict[str, Walker], file: str | Path) -> dict[str, Walker]:
+    """Walkers as a scene `file` names them, the reverse of `find_walkers`."""
+    return {
+        name: walker.model_copy(update={"walker": name_beside(file, walker.walker)}) if walker.from_file else walker
+        for name, walker in walkers.items()
+    }
+
+
 def walker_problems(walkers: dict[str, Walker], others: Iterable[str]) -> Iterator[str]:
-    """What cannot be right about walkers whose fields each look right; `others` are names they must not take."""
+    """What cannot be right about walkers whose fields each look right; `others` are names they must not take.
+
+    Whether there is such a walker, and whether its legs can do the walk, is found out on the stage, where it walks.
+    """
     if len(walkers) > MOST_WALKERS:
         yield f"walkers: must have at most {MOST_WALKERS} entries, got {len(walkers)}"
     taken = set(others)
@@ -108,7 +132,6 @@ def walker_problems(walkers: dict[str, Walker], others: Iterable[str]) -> Iterat
         yield from _path(walker.path, f"{where}.path")
         if walker.limp is not None and walker.lame is None:
             yield f"{where}.limp: needs a lame leg; write lame: and its name"
-        yield from _legs(walker, where)
 
 
 def _path(path: list[Point], where: str) -> Iterator[str]:
@@ -117,16 +140,3 @@ def _path(path: list[Point], where: str) -> Iterator[str]:
             yield f"{where}.{i}: must be as high as the first point, {path[0][2]:g}: the way is level, got {b[2]:g}"
         elif math.dist(a, b) < 0.01:
             yield f"{where}.{i}: must be at least 0.01 m from the point before it, got {say(list(b))}"
-
-
-def _legs(walker: Walker, where: str) -> Iterator[str]:
-    """Who walks, and on which legs; looked up late, for scenes without walkers need nothing of gaits."""
-    from impel.gaits.walker import load_walker, walker_names
-
-    if walker.walker not in walker_names():
-        if not walker.walker.endswith((".yaml", ".yml", ".json")):
-            yield f"{where}.walker: {name_like(walker.walker, walker_names(), 'walker')}"
-        return
-    legs = load_walker(walker.walker).legs
-    if walker.lame is not None and walker.lame not in legs:
-        yield f"{where}.lame: {name_like(walker.lame, legs, 'leg')}"

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from impel.complaints import name_like
 from impel.files import Problem
 from impel.scene import Scene
 from impel.scene.bodies import Body
@@ -31,23 +32,29 @@ class Troupe(NamedTuple):
 
 
 def troupe_of(scene: Scene, source: str) -> Troupe:
-    """Let every walker walk for as long as the take lasts; raise `Problem` for a walk that its legs cannot do."""
+    """Let every walker walk for as long as the take lasts; raise `Problem` for a walker that there is not, or a walk
+    that its legs cannot do."""
     troupe = Troupe({}, [], {})
+    lines = []
     for name, walker in scene.walkers.items():
         try:
             _join(troupe, name, walker, scene.world.seconds)
         except Problem as problem:
-            raise Problem(*(f"{source}: {_name_field(f'walkers.{name}', line)}" for line in problem.lines)) from None
+            lines += [f"{source}: {_name_field(f'walkers.{name}', line)}" for line in problem.lines]
+    if lines:
+        raise Problem(*lines)
     troupe.events.sort(key=lambda event: event["time"])
     return troupe
 
 
 def _join(troupe: Troupe, name: str, walker: Walker, seconds: float) -> None:
     from impel.gaits.gait import TICK
-    from impel.gaits.mood import moods_of
+    from impel.gaits.mood import library_names, moods_of
     from impel.gaits.record import footfalls, tracks
     from impel.gaits.walk import walk
 
+    if not walker.from_file and walker.walker not in library_names():
+        raise Problem(f"walker: {name_like(walker.walker, library_names(), 'walker')}")
     moods = moods_of(walker.walker, with_mood=walker.mood is not None)
     ground = walker.path[0][2]
     time = max(seconds - walker.start, 0.0) + 2 * TICK  # a little longer than the take, so that it ends on the move

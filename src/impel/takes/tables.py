@@ -14,11 +14,12 @@ from impel.takes.take import Take
 def write_csv(take: Take, path: str | Path) -> None:
     """One row per frame and body: where it is (m) and how it is turned (degrees, Blender's XYZ order).
 
-    Angles run on past 180 degrees instead of jumping, so that a plotted column is a smooth line.
+    Angles run on past 180 degrees, and past 90 about y, instead of jumping: a plotted column is a smooth line. Only a
+    body that passes close by 90 degrees about y, but not through it, turns fast about x and z in these angles.
     """
-    from impel.motion.orientations import euler_from_quaternion
+    from impel.motion.orientations import euler_from_quaternions
 
-    euler = np.unwrap(euler_from_quaternion(take.orientation), axis=0, period=360.0)
+    euler = euler_from_quaternions(take.orientation)
     numbers = np.concatenate([take.position, euler], axis=-1).tolist()
     header = ["frame", "time", "body", "x", "y", "z", "turn x", "turn y", "turn z"]
     _write(

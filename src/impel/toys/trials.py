@@ -1,6 +1,5 @@
 """The one door to the simulator: one trial or a hundred thousand, on all cores."""
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from impel.cores import available_cores
 from impel.files import Problem
 from impel.toys.figure import Figure, Interpolation
 from impel.toys.mechanism import Mechanism, Rows, ground_at, mechanism_of, rows_of
@@ -121,10 +121,6 @@ def run_trials(
 
 def _spread(values: ArrayLike, shape: tuple[int, ...]) -> Floats:
     return np.ascontiguousarray(np.broadcast_to(np.asarray(values, float), shape))
-
-
-def available_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def chunks(count: int, threads: int) -> list[tuple[int, int]]:

@@ -8,7 +8,7 @@ import numpy as np
 from impel.analysis.plots import SOFT, color, name_line, plot
 from impel.gaits.evolve import Evolved, evolve
 from impel.gaits.walk import Walk, walk_gait
-from impel.gaits.wishes import HOPELESS, Wishes
+from impel.gaits.wishes import Wishes
 from impel.gallery.ledger import Exhibit, Verdict, judge
 from impel.gallery.walks import CREATURE, WAY, filmed, write_rows
 
@@ -47,7 +47,7 @@ def strides(walk: Walk) -> list[float]:
 def verdicts(runs: Mapping[str, Evolved]) -> list[Verdict]:
     tall, low, long, short = (runs[name] for name in ("tall", "low", "long", "short"))
     spent = max(abs(run.energy / ENERGY - 1) for run in runs.values())
-    met = all(run.fitness < HOPELESS for run in runs.values()) and spent < 0.02
+    met = all(run.possible for run in runs.values()) and spent < 0.02
     least, most = float(tall.measured.low[0]), float(low.measured.high[0])
     paces = {name: strides(walk_gait(runs[name].gait, path=[(0.0, 0.0), (20.0, 0.0)])) for name in ("long", "short")}
     least_pace, most_pace = min(paces["long"]), max(paces["short"])

@@ -11,7 +11,7 @@ from impel.gaits.energy import measure_gait
 from impel.gaits.evolve import Evolved, evolve
 from impel.gaits.gait import PUBLISHED, Gait, leg_index
 from impel.gaits.walk import Walk, walk_gait
-from impel.gaits.wishes import HOPELESS, Wishes
+from impel.gaits.wishes import Wishes
 from impel.gallery.ledger import Exhibit, Verdict, judge
 from impel.gallery.walks import CREATURE, GENES_HEADER, filmed, genes_row, write_rows
 
@@ -62,9 +62,7 @@ def verdict(limps: Limps) -> Verdict:
     spared, printed = (float(run.measured.load[0]) for run in limps[:2])
     leans = [lean(run.gait) for run in limps]
     short = float(measure_gait(PUBLISHED["limping"]).stretch[0])
-    limping = (
-        limps.spared.fitness < HOPELESS and spared <= SHARE + 1e-6 and abs(limps.spared.energy / ENERGY - 1) < 0.02
-    )
+    limping = limps.spared.possible and spared <= SHARE + 1e-6 and abs(limps.spared.energy / ENERGY - 1) < 0.02
     return judge(
         "001.6",
         limping and leans[0] > 0.05 and leans[0] > leans[2] + 0.05,

@@ -134,7 +134,7 @@ def promise(ours: Chase, published: Chase) -> Verdict:
     )
 
 
-def steady(scene: Scene, take: Take) -> tuple[float, float, float]:
+def steady(take: Take) -> tuple[float, float, float]:
     """Speed of the body and of its target in the last second, in m/s, and how much the former varies."""
     second = take.time >= take.time[-1] - 1
     speed = take.channels["learns.speed"][second]
@@ -147,7 +147,7 @@ def constant_speed() -> Verdict:
     for elasticity in (None, ELASTICITY):
         scene = variant(elasticity, weightless=True)
         numbers = drive(move_of(scene, "learns"))
-        body, target, spread = steady(scene, simulate(scene))
+        body, target, spread = steady(simulate(scene))
         right.append(max(abs(body / numbers.speed - 1), abs(target / numbers.speed - 1), spread / body))
         printed.append(body / (numbers.alpha * numbers.base / numbers.relaxation))
         told.append(f"{body:.4f} m/s (target {target:.4f}) at B = {numbers.elasticity:.3g}")
