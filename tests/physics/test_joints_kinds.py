@@ -46,7 +46,7 @@ def test_hinge_is_a_physical_pendulum_whose_angle_counts_turns():
         [(0, 0, 0), (0, 0, -length)], mass=mass, inertia=inertia, velocity=[(0, 0, 0), (-rate * length, 0, 0)],
         spin=[(0, 0, 0), (0, rate, 0)],
     )  # fmt: skip
-    joints = jointed(bodies, JointSpec("hinge", 0, 1, (0, 0, 0), axis=(0, 1, 0)))
+    joints = jointed(bodies, JointSpec("hinge", 0, 1, (0, 0, 0), axis=(0, 1, 0), limits=(-99, 99)))
     positions, _, _ = follow(bodies, joints, 2.0)
     pull = 9.81 * mass * length / (mass * length**2 + inertia[1])
     angle = truth(lambda _, y: (y[1], -pull * np.sin(y[0])), (0.0, rate))[0]

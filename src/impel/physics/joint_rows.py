@@ -115,7 +115,7 @@ def look(bodies, joints, begin, end, aim):
                     if aim:
                         _aim_couple(rows, r + 3, cross(z_a, x_b))
                         _aim_couple(rows, r + 4, cross(z_a, y_b))
-                    if aim or limit >= 0:  # an arc tangent is dear, and only limits ask for it on the way
+                    if limit >= 0:  # an arc tangent is dear, and only limits ask for it
                         coordinate = nearest_turn(math.atan2(dot(x_b, y_a), dot(x_b, x_a)), coordinate)
                 else:
                     g[r + 3], g[r + 4], g[r + 5] = dot(x_a, y_b), dot(y_a, z_b), dot(z_a, x_b)

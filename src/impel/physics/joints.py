@@ -95,7 +95,8 @@ class Joints:
     blank: Integers  # tiles of the envelope where no joints meet
     envelope: Integers  # (T, 2) first column of a row of tiles, and where its column 0 would be in `factor`
 
-    coordinate: Floats  # (J,) angle, distance along the segment, parameter on the curve, distance from the centre
+    coordinate: Floats  # (J,) angle (of hinges with limits), distance along the segment, parameter on the curve,
+    # distance from the centre
     active: Floats  # (J,) -1 at the lower limit, 1 at the upper one, else 0
     normal: Floats  # (J, 3) on_curve: first normal, in b, carried along
     rows: Floats  # (R, 18) see above
