@@ -8,6 +8,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from impel.control.crews import Crews, work_together
 from impel.control.linkage import Linkage, gather, measured_rates, wished_rates
 from impel.control.targets import advance_targets
 from impel.kernel import kernel, struct
@@ -32,6 +33,7 @@ class Actuators:
     member: Integers  # (A,) the same body in the linkage
     paths: Paths
     linkage: Linkage
+    crews: Crews | None  # of those whom the linkage cannot tell what they feel, if joints can
     base: Floats  # (A,) base distance in metres, or base angle in radians
     limit: Floats  # (A,) the same as targets.py measures it
     enough: Floats  # (A,)
@@ -39,6 +41,7 @@ class Actuators:
     damping: Floats  # (A,) 1/s: 2β/Δt
     adaptation: Floats  # (A,) 1/s: γ, how fast lasting loads are compensated
     strength: Floats  # (A,) N or N·m
+    most_wish: Floats  # (A,) m/s²: what takes the place of a strength where the inertia changes with the pose
     weight: Floats  # (A,) kg: what a force may have to carry
     alone: Integers  # (A,) 1 if nothing is jointed to its body
     # State: what goes on from step to step.
@@ -55,14 +58,18 @@ class Actuators:
     done: Floats  # (A,) 1 since the last key was reached
     last_velocity: Floats  # (M, 3) of the linkage's members when last seen
     last_momentum: Floats  # (M, 3)
+    last_rate: Floats  # (A, 3) velocity or spin of a crew's bodies
     # Scratch of one step.
     touched: Floats  # (A,) by what its body is touched; taken for immovable where it is not alone
     wish: Floats  # (A, 3) acceleration
     pull: Floats  # (A, 3) force or torque
+    against: Floats  # (A, 3) what would carry its weight
+    met: Floats  # (A, 3) what must have acted on it in the last step
+    rate: Floats  # (A, 3) acceleration of a crew's bodies
 
     STATE = (
         "segment", "u", "lap", "pose", "tangent", "offset", "carried", "residual", "applied", "saturated", "done",
-        "last_velocity", "last_momentum",
+        "last_velocity", "last_momentum", "last_rate",
     )  # fmt: skip
 
 
@@ -84,10 +91,12 @@ def pull(bodies, actuators):
     """
     linkage = actuators.linkage
     for a in range(len(actuators.body)):
-        body = actuators.body[a]
-        speed = get3(bodies.spin if actuators.paths.turns[a] == 1 else bodies.velocity, body)
-        wish = axpy(-actuators.damping[a], speed, scale(get3(actuators.offset, a), actuators.stiffness[a]))
-        set3(actuators.wish, a, wish)
+        wish = axpy(
+            -actuators.damping[a],
+            rate_of(bodies, actuators, a),
+            scale(get3(actuators.offset, a), actuators.stiffness[a]),
+        )
+        set3(actuators.wish, a, limit_size(wish, actuators.most_wish[a]))
     wished_rates(bodies, linkage, actuators.wish)
     gather(bodies, linkage, 0.0)
     for a in range(len(actuators.body)):
@@ -98,6 +107,7 @@ def pull(bodies, actuators):
             set3(actuators.pull, a, get3(linkage.force, k))
         else:  # not a root: what it hangs on takes its share
             set3(actuators.pull, a, scale(get3(actuators.wish, a), linkage.mass[k]))
+    work_together(actuators.crews, actuators.wish, actuators.pull)
 
 
 @kernel
@@ -109,24 +119,18 @@ def correct(bodies, actuators, gravity, dt_last):
     """
     linkage = actuators.linkage
     if dt_last > 0.0:
-        measured_rates(bodies, linkage, actuators.last_velocity, actuators.last_momentum, dt_last)
-        gather(bodies, linkage, 0.5 * dt_last)
-    for k in range(len(linkage.body)):
-        set3(actuators.last_velocity, k, get3(bodies.velocity, linkage.body[k]))
-        set3(actuators.last_momentum, k, get3(bodies.momentum, linkage.body[k]))
+        meet_loads(bodies, actuators, actuators.crews, dt_last)
+    remember_motion(bodies, actuators, actuators.crews)
+    feel_weights(bodies, actuators, actuators.crews, gravity)
     blend = 0.0
     for a in range(len(actuators.body)):
         body = actuators.body[a]
         k = actuators.member[a]
         turns = actuators.paths.turns[a] == 1
-        q = get4(bodies.orientation, body)
-        if turns:
-            against = cross(gravity, rotate(q, get3(linkage.lever, k)))
-        else:
-            against = scale(gravity, -actuators.weight[a])
+        against = get3(actuators.against, a)
         strength = actuators.strength[a]
         if dt_last > 0.0:
-            load = sub(get3(linkage.torque if turns else linkage.force, k), get3(actuators.applied, a))
+            load = sub(get3(actuators.met, a), get3(actuators.applied, a))
             if a == 0 or actuators.adaptation[a] != actuators.adaptation[a - 1]:  # an exponential is dear
                 blend = -math.expm1(-actuators.adaptation[a] * dt_last)
             touched = actuators.touched[a]
@@ -136,7 +140,7 @@ def correct(bodies, actuators, gravity, dt_last):
             )
             limit = RESIDUAL * actuators.stiffness[a] * actuators.base[a]
             if turns and touched == IMMOVABLE:
-                rest = limit_torque(rest, q, linkage.inertia[k], limit)
+                rest = limit_torque(rest, get4(bodies.orientation, body), linkage.inertia[k], limit)
             elif not turns and touched != NOTHING:
                 rest = limit_size(rest, limit * actuators.weight[a])
             actuators.carried[a] = share
@@ -147,6 +151,57 @@ def correct(bodies, actuators, gravity, dt_last):
         total = limit_size(total, strength)
         set3(actuators.applied, a, total)
         set3(bodies.twist if turns else bodies.push, body, total)
+
+
+@kernel
+def remember_motion(bodies, actuators, crews):
+    linkage = actuators.linkage
+    for k in range(len(linkage.body)):
+        set3(actuators.last_velocity, k, get3(bodies.velocity, linkage.body[k]))
+        set3(actuators.last_momentum, k, get3(bodies.momentum, linkage.body[k]))
+    if crews is not None:
+        for d in range(len(crews.worker)):
+            a = crews.worker[d]
+            set3(actuators.last_rate, a, rate_of(bodies, actuators, a))
+
+
+@kernel(inline=True)
+def rate_of(bodies, actuators, a):
+    """Velocity of what an actuator moves, or spin of what it turns."""
+    return get3(bodies.spin if actuators.paths.turns[a] == 1 else bodies.velocity, actuators.body[a])
+
+
+@kernel
+def meet_loads(bodies, actuators, crews, dt_last):
+    """What must have acted on the body of each actuator, and on what hangs on it, in the last step."""
+    linkage = actuators.linkage
+    measured_rates(bodies, linkage, actuators.last_velocity, actuators.last_momentum, dt_last)
+    gather(bodies, linkage, 0.5 * dt_last)
+    for a in range(len(actuators.body)):
+        k = actuators.member[a]
+        set3(actuators.met, a, get3(linkage.torque if actuators.paths.turns[a] == 1 else linkage.force, k))
+    if crews is not None:
+        for d in range(len(crews.worker)):
+            a = crews.worker[d]
+            change = sub(rate_of(bodies, actuators, a), get3(actuators.last_rate, a))
+            set3(actuators.rate, a, scale(change, 1.0 / dt_last))
+        work_together(crews, actuators.rate, actuators.met)
+
+
+@kernel
+def feel_weights(bodies, actuators, crews, gravity):
+    """What would carry the weight of the body of each actuator, and of what hangs on it."""
+    linkage = actuators.linkage
+    for a in range(len(actuators.body)):
+        if actuators.paths.turns[a] == 1:
+            lever = rotate(get4(bodies.orientation, actuators.body[a]), get3(linkage.lever, actuators.member[a]))
+            set3(actuators.against, a, cross(gravity, lever))
+        else:
+            set3(actuators.against, a, scale(gravity, -actuators.weight[a]))
+    if crews is not None:
+        for d in range(len(crews.worker)):
+            set3(actuators.rate, crews.worker[d], scale(get3(crews.fall, d), -1.0))
+        work_together(crews, actuators.rate, actuators.against)
 
 
 @kernel

@@ -21,7 +21,7 @@ from impel.physics.joints import AT_A, FRAME_A, KINDS, Joints, JointSpec, make_j
 from impel.scene.bodies import Body
 from impel.scene.derived import WATER, drive, followed
 from impel.scene.joints import Joint
-from impel.scene.scene import Scene
+from impel.scene.scene import Scene, World
 from impel.scene.values import WORLD
 from impel.stage.state import Hand, Pace, Stage
 from impel.stage.walkers import Troupe, troupe_of
@@ -78,7 +78,7 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         displaced=1 if scene.world.joints == "displacement" else None,
         printed=1 if scene.world.joints == "paper" else None,
         contacts=_contacts(cast, bodies, specs),
-        actuators=_actuators(actuator_specs, bodies, joints, scene.world.gravity) if actuator_specs else None,
+        actuators=_actuators(actuator_specs, bodies, joints, scene.world) if actuator_specs else None,
         hand=Hand(np.zeros_like(bodies.push), np.zeros_like(bodies.twist)) if by_hand else None,
         gravity=scene.world.gravity,
         drag=scene.world.drag,
@@ -180,11 +180,10 @@ def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> Join
     return JointSpec(joint.kind, index[a], index[b], at, name=f"joints.{name}", **fields)  # type: ignore[arg-type]
 
 
-def _actuators(
-    specs: list[ActuatorSpec], bodies: Bodies, joints: Joints | None, gravity: tuple[float, float, float]
-) -> Actuators:
+def _actuators(specs: list[ActuatorSpec], bodies: Bodies, joints: Joints | None, world: World) -> Actuators:
     ties = [] if joints is None else _ties(joints, bodies)
-    actuators = make_actuators(specs, bodies, ties, math.hypot(*gravity))
+    island_of = {} if joints is None or world.joints == "paper" else _island_of(joints)
+    actuators = make_actuators(specs, bodies, ties, math.hypot(*world.gravity), island_of)
     # An actor that adapts at all knows its own weight from the start. The paper lets it learn even that, and so every
     # take would begin with a dip of half a second. What several move they share; what hangs on something immovable
     # is carried by that, and by whom else is not known.
@@ -193,8 +192,16 @@ def _actuators(
     moves = actuators.paths.turns == 0
     movers = np.bincount(root[moves], minlength=len(linkage.body))
     share = np.where(linkage.held[root] == 1, 0.0, 1.0 / np.maximum(movers[root], 1))
+    if actuators.crews is not None:
+        share[actuators.crews.worker] = 1.0
     actuators.carried[:] = np.where(moves, share, 1.0) * (actuators.adaptation > 0.0)
     return actuators
+
+
+def _island_of(joints: Joints) -> dict[int, int]:
+    ends = joints.island[:, 2]
+    islands = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+    return dict(zip(joints.members.tolist(), islands.tolist()))
 
 
 def _ties(joints: Joints, bodies: Bodies) -> list[Tie]:

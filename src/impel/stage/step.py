@@ -2,7 +2,7 @@
 
 import math
 
-from impel.control.actuators import IMMOVABLE, LOOSE, NOTHING, steer
+from impel.control.actuators import steer
 from impel.kernel import kernel
 from impel.motion.rotations import set3
 from impel.physics.bodies import drift, kick
@@ -11,6 +11,7 @@ from impel.physics.displacement import hold_positions_displacement, hold_positio
 from impel.physics.follow import lead_followers, place_followers
 from impel.physics.rattle import hold_positions, hold_velocities
 from impel.stage.events import notice
+from impel.stage.feel import feel
 
 GOOD, BROKEN = 0, 5  # verdicts on a step; 1 to 4 come from contact and joints
 
@@ -28,7 +29,7 @@ def step(time, dt, dt_last, bodies, followers, joints, displaced, printed, conta
     if hand is not None:
         drop_all(bodies)
     if actuators is not None:
-        feel(bodies, contacts, actuators)
+        feel(bodies, joints, contacts, actuators, gravity)
         steer(bodies, actuators, gravity, dt_last)
     if hand is not None:
         lend_a_hand(bodies, hand)
@@ -57,22 +58,6 @@ def step(time, dt, dt_last, bodies, followers, joints, displaced, printed, conta
         if printed is None:
             hold_velocities(bodies, joints)
     return verdict if all_finite(bodies) else BROKEN
-
-
-@kernel
-def feel(bodies, contacts, actuators):
-    """Tell the actuators what touches their bodies."""
-    for a in range(len(actuators.body)):
-        actuators.touched[a] = NOTHING if actuators.alone[a] == 1 else IMMOVABLE
-    if contacts is None:
-        return
-    for p in range(len(contacts.touching)):
-        if contacts.touching[p] != 0.0:
-            one, other = contacts.pair[p, 0], contacts.pair[p, 1]
-            by = IMMOVABLE if bodies.inverse_mass[one] == 0.0 or bodies.inverse_mass[other] == 0.0 else LOOSE
-            for a in range(len(actuators.body)):
-                if actuators.body[a] == one or actuators.body[a] == other:
-                    actuators.touched[a] = max(actuators.touched[a], by)
 
 
 @kernel

@@ -1,0 +1,130 @@
+"""What actuators cannot know by themselves: what touches their bodies, and how the joints make them feel each other."""
+
+import math
+
+from impel.control.actuators import IMMOVABLE, LOOSE, NOTHING
+from impel.kernel import kernel
+from impel.motion.rotations import get3, scale, set3
+from impel.physics.bodies import spin_of
+from impel.physics.joint_rows import set_vector
+from impel.physics.response import acceleration_of, heed_limits, hold_back, ignore_limits, turning_of
+from impel.physics.skyline import factor, get_tile, plus, product, set_tile, solve
+
+BLOCKED = 0.002  # over the easiest: a direction in which bodies give way less is not pulled. At full stretch an arm's
+# tip would need ever larger forces to go farther, and none of them would help.
+TINY = 1e-12
+
+
+@kernel
+def feel(bodies, joints, contacts, actuators, gravity):
+    """Tell the actuators all that."""
+    feel_contact(bodies, contacts, actuators)
+    feel_joints(bodies, joints, actuators, actuators.crews, gravity)
+
+
+@kernel
+def feel_contact(bodies, contacts, actuators):
+    """What touches the bodies of the actuators."""
+    for a in range(len(actuators.body)):
+        actuators.touched[a] = NOTHING if actuators.alone[a] == 1 else IMMOVABLE
+    if contacts is None:
+        return
+    for p in range(len(contacts.touching)):
+        if contacts.touching[p] != 0.0:
+            one, other = contacts.pair[p, 0], contacts.pair[p, 1]
+            by = IMMOVABLE if bodies.inverse_mass[one] == 0.0 or bodies.inverse_mass[other] == 0.0 else LOOSE
+            for a in range(len(actuators.body)):
+                if actuators.body[a] == one or actuators.body[a] == other:
+                    actuators.touched[a] = max(actuators.touched[a], by)
+
+
+@kernel
+def feel_joints(bodies, joints, actuators, crews, gravity):
+    """How the bodies of each crew answer to its actuators and to gravity."""
+    if crews is None:
+        return
+    for c in range(len(crews.island)):
+        island = crews.island[c]
+        limited = ignore_limits(bodies, joints, island)
+        for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
+            set3(crews.free, joints.members[k], gravity)
+        hold_back(joints, island, crews.free)
+        for d in range(crews.first[c], crews.first[c + 1]):
+            set3(crews.fall, d, answer_of(bodies, joints, actuators, crews, island, d))
+        for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
+            set3(crews.free, joints.members[k], (0.0, 0.0, 0.0))
+        for d in range(crews.first[c], crews.first[c + 1]):
+            for axis in range(3):
+                push(bodies, joints, actuators, crews, c, d, axis)
+        weigh_crew(crews, c)
+        if limited:
+            heed_limits(bodies, joints, island)
+
+
+@kernel
+def push(bodies, joints, actuators, crews, c, d, axis):
+    """Write one column of tiles: how the bodies of a crew answer to worker d along one axis."""
+    island = crews.island[c]
+    body = actuators.body[crews.worker[d]]
+    if actuators.paths.turns[crews.worker[d]] == 1:
+        torque = (1.0 if axis == 0 else 0.0, 1.0 if axis == 1 else 0.0, 1.0 if axis == 2 else 0.0)
+        set_vector(crews.free, body, 3, spin_of(bodies, body, torque))
+    else:
+        crews.free[body, axis] = bodies.inverse_mass[body]
+    hold_back(joints, island, crews.free)
+    for e in range(crews.first[c], crews.first[c + 1]):
+        answer = answer_of(bodies, joints, actuators, crews, island, e)
+        for k in range(3):
+            crews.answer[3 * (crews.row[e, 1] + d) + k, axis] = answer[k]
+    for k in range(6):
+        crews.free[body, k] = 0.0
+
+
+@kernel
+def answer_of(bodies, joints, actuators, crews, island, d):
+    """What happens to the body of worker d."""
+    body = actuators.body[crews.worker[d]]
+    if actuators.paths.turns[crews.worker[d]] == 1:
+        return turning_of(joints, island, crews.free, body)
+    return acceleration_of(bodies, joints, island, crews.free, body)
+
+
+@kernel
+def weigh_crew(crews, c):
+    """The inertia of a crew, W·(W² + λ²)⁻¹ of its answers W: their inverse, but for directions that are blocked.
+
+    Forces and torques, accelerations and angular ones are made comparable first: each worker feels its body, where
+    that gives way most easily, as one.
+    """
+    begin, end = crews.first[c], crews.first[c + 1]
+    for d in range(begin, end):
+        easiest = 0.0
+        for k in range(3):
+            easiest = max(easiest, crews.answer[3 * (crews.row[d, 1] + d) + k, k])
+        crews.ease[d] = math.sqrt(easiest)
+    for d in range(begin, end):
+        for e in range(begin, end):
+            both = 1.0 / max(crews.ease[d] * crews.ease[e], TINY)
+            for k in range(3):
+                at = 3 * (crews.row[d, 1] + e) + k
+                set3(crews.answer, at, scale(get3(crews.answer, at), both))
+    for d in range(begin, end):
+        for e in range(begin, d + 1):
+            tile = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+            for i in range(begin, end):
+                one, other = get_tile(crews.answer, crews.row[d, 1] + i), get_tile(crews.answer, crews.row[e, 1] + i)
+                tile = plus(tile, 1.0, product(one, other))
+            set_tile(crews.square, crews.row[d, 1] + e, tile)
+        for k in range(3):
+            crews.square[3 * (crews.row[d, 1] + d) + k, k] += BLOCKED * BLOCKED
+    factor(crews.square, crews.row, begin, end, 0.0)
+    for d in range(begin, end):
+        for k in range(3):
+            for e in range(begin, end):
+                for i in range(3):
+                    crews.column[3 * e + i] = crews.answer[3 * (crews.row[e, 1] + d) + i, k]
+            solve(crews.square, crews.row, begin, end, crews.column)
+            for e in range(begin, end):
+                both = 1.0 / max(crews.ease[d] * crews.ease[e], TINY)
+                for i in range(3):
+                    crews.inertia[3 * (crews.row[e, 1] + d) + i, k] = both * crews.column[3 * e + i]
