@@ -105,11 +105,12 @@ def make_actuators(
     member_of = {int(body): k for k, body in enumerate(linkage.body)}
     member = np.array([member_of[s.body] for s in specs], np.int64)
 
+    islands = island_of or {}
     crews = make_crews(
         [s.body for s in specs],
         [s.kind == "turn" for s in specs],
         [bool(linkage.move[k] >= 0) for k in member],
-        island_of or {},
+        islands,
         len(bodies.mass),
     )
     in_crew = set() if crews is None else set(crews.worker.tolist())
@@ -124,7 +125,9 @@ def make_actuators(
             return math.inf
         k = member_of[s.body]
         if s.kind == "move":
-            return auto_strength(linkage.mass[linkage.root[k]] * gravity, linkage.mass[k], s.stiffness, s.base)
+            hanging = [i for i, island in islands.items() if island == islands.get(s.body)]  # also by ropes
+            load = max(linkage.mass[linkage.root[k]], sum(bodies.mass[i] for i in hanging))
+            return auto_strength(load * gravity, linkage.mass[k], s.stiffness, s.base)
         lifted = float(np.linalg.norm(linkage.lever[k])) * gravity
         return auto_strength(lifted, float(np.linalg.eigvalsh(linkage.inertia[k])[-1]), s.stiffness, s.base)
 
@@ -152,8 +155,10 @@ def make_actuators(
             float,
         ),
         weight=linkage.mass[linkage.root[member]],
-        alone=(np.bincount(linkage.root, minlength=m)[linkage.root[member]] == 1).astype(np.int64)
-        * (linkage.held[member] == 0),
+        anchored=np.where(
+            (np.bincount(linkage.root, minlength=m)[linkage.root[member]] > 1) | (linkage.held[member] == 1), 1, 0
+        ),
+        whole=np.arange(len(bodies.mass)),
         segment=np.zeros(n),
         u=np.zeros(n),
         lap=np.zeros(n),
@@ -162,6 +167,7 @@ def make_actuators(
         offset=_first_way_round(paths),
         carried=np.zeros(n),
         residual=np.zeros((n, 3)),
+        leaning=np.zeros(n),
         applied=np.zeros((n, 3)),
         saturated=np.zeros(n),
         done=np.zeros(n),

@@ -70,7 +70,7 @@ class Contacts:
     strain: Floats  # (N,) scratch: stiffness felt by a body over its inertia, 1/s²
     patch: Floats  # (2, COLUMNS) scratch
 
-    STATE = ("touching", "friction")
+    STATE = ("touching", "friction", "place")
 
 
 def make_contacts(

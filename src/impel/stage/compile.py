@@ -194,8 +194,24 @@ def _actuators(specs: list[ActuatorSpec], bodies: Bodies, joints: Joints | None,
     share = np.where(linkage.held[root] == 1, 0.0, 1.0 / np.maximum(movers[root], 1))
     if actuators.crews is not None:
         share[actuators.crews.worker] = 1.0
+    if joints is not None:
+        _hang_together(actuators, bodies, joints)
     actuators.carried[:] = np.where(moves, share, 1.0) * (actuators.adaptation > 0.0)
     return actuators
+
+
+def _hang_together(actuators: Actuators, bodies: Bodies, joints: Joints) -> None:
+    """Tell the actuators which bodies are jointed, and whom nothing but what it meets on its way can hold back: a force
+    that moves a structure alone, with no joint to anything immovable."""
+    island_of = _island_of(joints)
+    for body, island in island_of.items():
+        actuators.whole[body] = len(bodies.mass) + island
+    fixed = np.isinf(bodies.mass[joints.each["a"]]) | np.isinf(bodies.mass[joints.each["b"]])
+    held = {island_of[int(i)] for joint in joints.each[fixed] for i in (joint["a"], joint["b"]) if int(i) in island_of}
+    crew = set() if actuators.crews is None else set(actuators.crews.worker.tolist())
+    for a, body in enumerate(actuators.body.tolist()):
+        if body in island_of and actuators.paths.turns[a] == 0:
+            actuators.anchored[a] = island_of[body] in held or a in crew
 
 
 def _island_of(joints: Joints) -> dict[int, int]:

@@ -2,40 +2,55 @@
 
 import math
 
-from impel.control.actuators import IMMOVABLE, LOOSE, NOTHING
+from impel.control.actuators import IMMOVABLE, LOOSE, NOTHING, press_less
 from impel.kernel import kernel
-from impel.motion.rotations import get3, scale, set3
+from impel.motion.rotations import dot, get3, norm, scale, set3
 from impel.physics.bodies import spin_of
-from impel.physics.joint_rows import set_vector
+from impel.physics.joint_rows import set_vector, vector_of
 from impel.physics.response import acceleration_of, heed_limits, hold_back, ignore_limits, turning_of
 from impel.physics.skyline import factor, get_tile, plus, product, set_tile, solve
 
 BLOCKED = 0.002  # over the easiest: a direction in which bodies give way less is not pulled. At full stretch an arm's
 # tip would need ever larger forces to go farther, and none of them would help.
 TINY = 1e-12
+STEEP = 0.5  # cosine: on a slope up to 60° things stand, on a steeper one they lean against it
 
 
 @kernel
 def feel(bodies, joints, contacts, actuators, gravity):
     """Tell the actuators all that."""
-    feel_contact(bodies, contacts, actuators)
+    feel_contact(bodies, contacts, actuators, gravity)
     feel_joints(bodies, joints, actuators, actuators.crews, gravity)
 
 
 @kernel
-def feel_contact(bodies, contacts, actuators):
-    """What touches the bodies of the actuators."""
+def feel_contact(bodies, contacts, actuators, gravity):
+    """What touches the bodies of the actuators, and what hangs on them."""
     for a in range(len(actuators.body)):
-        actuators.touched[a] = NOTHING if actuators.alone[a] == 1 else IMMOVABLE
+        actuators.touched[a] = IMMOVABLE if actuators.anchored[a] == 1 else NOTHING
     if contacts is None:
         return
     for p in range(len(contacts.touching)):
         if contacts.touching[p] != 0.0:
             one, other = contacts.pair[p, 0], contacts.pair[p, 1]
-            by = IMMOVABLE if bodies.inverse_mass[one] == 0.0 or bodies.inverse_mass[other] == 0.0 else LOOSE
+            normal = vector_of(contacts.place, p, 3)
             for a in range(len(actuators.body)):
-                if actuators.body[a] == one or actuators.body[a] == other:
-                    actuators.touched[a] = max(actuators.touched[a], by)
+                its = actuators.whole[actuators.body[a]]
+                if its == actuators.whole[one] and its != actuators.whole[other]:
+                    feel_one(bodies, actuators, a, other, normal, gravity)
+                elif its == actuators.whole[other] and its != actuators.whole[one]:
+                    feel_one(bodies, actuators, a, one, scale(normal, -1.0), gravity)
+
+
+@kernel
+def feel_one(bodies, actuators, a, by, normal, gravity):
+    """One body touches what actuator a works on, and pushes it along the normal."""
+    if bodies.inverse_mass[by] > 0.0:
+        actuators.touched[a] = max(actuators.touched[a], LOOSE)
+    else:
+        press_less(bodies, actuators, a, normal)
+    if dot(normal, gravity) < -STEEP * norm(gravity):
+        actuators.leaning[a] = 1.0
 
 
 @kernel

@@ -38,7 +38,7 @@ class Performance:
         if self.stage.contacts is not None and self.stage.contacts.touching.any():
             self.clock.level[0] = self.compiled.pace.deepest  # what overlaps is pushed apart in short steps
             self._warn_of_overlaps()
-        self._let_the_ground_carry()
+        self._let_float()
 
     @property
     def stage(self) -> Stage:
@@ -82,20 +82,16 @@ class Performance:
     def _drain(self) -> None:
         self.told += drain(self.events, self.compiled.bodies, self.compiled.joints, self.compiled.actuators)
 
-    def _let_the_ground_carry(self) -> None:
-        """What rests on something at the start is carried by that: an actor that moves it would make it jump. And a
-        structure that nothing holds has weight only if it stands on something."""
+    def _let_float(self) -> None:
+        """A structure that nothing holds has weight only if it stands on something."""
         contacts, actuators = self.stage.contacts, self.stage.actuators
         if actuators is None:
             return
         touching = np.zeros((0, 2), np.int64) if contacts is None else contacts.pair[contacts.touching != 0.0]
-        resting = self._resting(touching)
         linkage = actuators.linkage
-        moves = actuators.paths.turns == 0
-        standing = np.isin(linkage.root, linkage.root[np.isin(linkage.body, resting)])
+        standing = np.isin(linkage.root, linkage.root[np.isin(linkage.body, self._resting(touching))])
         floating = (linkage.drifts == 1) & ~standing
-        actuators.carried[moves & np.isin(actuators.body, resting)] = 0.0
-        actuators.carried[~moves & floating[actuators.member]] = 0.0
+        actuators.carried[(actuators.paths.turns == 1) & floating[actuators.member]] = 0.0
 
     def _warn_of_overlaps(self) -> None:
         """Bodies that press each other with many times their weight at the start were placed into each other."""

@@ -4,20 +4,21 @@ import math
 
 from impel.control.actuators import steer
 from impel.kernel import kernel
-from impel.motion.rotations import set3
+from impel.motion.rotations import axpy, get3, norm, set3
 from impel.physics.bodies import drift, kick
 from impel.physics.contact import contact_forces, find_pairs
 from impel.physics.displacement import hold_positions_displacement, hold_positions_paper
 from impel.physics.follow import lead_followers, place_followers
 from impel.physics.rattle import hold_positions, hold_velocities
 from impel.stage.events import notice
-from impel.stage.feel import feel
+from impel.stage.feel import feel, feel_contact
 
 GOOD, BROKEN = 0, 5  # verdicts on a step; 1 to 4 come from contact and joints
 
 # Why `play` came back to Python.
 FRAME_DONE, STEP_DONE, NEEDS_PAIRS, NEEDS_EVENTS, FAILED, OPENED = 0, 1, 2, 3, 4, 5
 
+NEAR = 1e-3  # m: what is placed so near to the ground stands on it
 GROW_AFTER = 8  # good steps before the step may double ...
 GROW_LATER = 256  # ... and at most, where doubling failed again and again, as with things that lie still
 
@@ -92,15 +93,28 @@ def all_pairs_listed(bodies, followers, contacts, time, dt):
 
 
 @kernel
-def open_curtain(bodies, followers, contacts, frame_seconds):
+def open_curtain(bodies, followers, contacts, actuators, gravity, frame_seconds):
     """Put everything in its place for time 0; or tell that the list of pairs is too short."""
     if followers is not None:
         place_followers(bodies, followers, 0.0)
     if not all_pairs_listed(bodies, followers, contacts, 0.0, frame_seconds):
         return NEEDS_PAIRS
     if contacts is not None:
+        if actuators is not None:  # what is placed to just touch the ground will stand on it
+            lower(bodies, gravity, NEAR)
+            contact_forces(bodies, contacts, 0.0)
+            feel_contact(bodies, contacts, actuators, gravity)
+            lower(bodies, gravity, -NEAR)
         contact_forces(bodies, contacts, 0.0)
     return OPENED
+
+
+@kernel
+def lower(bodies, gravity, by):
+    """Move all that can move downwards."""
+    for i in range(len(bodies.mass)):
+        if bodies.inverse_mass[i] > 0.0 and norm(gravity) > 0.0:
+            set3(bodies.position, i, axpy(by / norm(gravity), gravity, get3(bodies.position, i)))
 
 
 @kernel
@@ -120,7 +134,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
     a whole number of ticks, so that frames land exactly. The first call only opens the curtain.
     """
     if clock.opened[0] == 0:
-        outcome = open_curtain(now.bodies, now.followers, now.contacts, pace.frame_seconds)
+        outcome = open_curtain(now.bodies, now.followers, now.contacts, now.actuators, now.gravity, pace.frame_seconds)
         clock.opened[0] = outcome == OPENED
         clock.patience[0] = GROW_AFTER
         return outcome
