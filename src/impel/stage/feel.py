@@ -49,7 +49,7 @@ def feel_one(bodies, actuators, a, by, normal, gravity):
         actuators.touched[a] = max(actuators.touched[a], LOOSE)
     else:
         press_less(bodies, actuators, a, normal)
-    if dot(normal, gravity) < -STEEP * norm(gravity):
+    if bodies.mass[by] > actuators.weight[a] and dot(normal, gravity) < -STEEP * norm(gravity):
         actuators.leaning[a] = 1.0
 
 
