@@ -17,13 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _FASTMATH = {"contract"}
 
 
-def kernel(
-    function: F | None = None,
-    *,
-    inline: bool = False,
-    allocates: bool = False,
-    parallel: bool = False,
-) -> Any:
+def kernel(function: F | None = None, *, inline: bool = False, allocates: bool = False) -> Any:
     """Compile a function on its first call and keep the machine code for later runs.
 
     `inline=True` is for small vector helpers: they are pasted into their callers, cost nothing there and
@@ -33,11 +27,10 @@ def kernel(
     options = {
         "error_model": "numpy",
         "fastmath": _FASTMATH,
-        "parallel": parallel,
         "nogil": True,
         "forceinline": inline,
         "no_cfunc_wrapper": True,
-        "_nrt": allocates or parallel,
+        "_nrt": allocates,
     }
 
     def decorate(f: F) -> Kernel:
