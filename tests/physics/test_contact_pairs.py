@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from impel.physics.broadphase import BUILDS, BUILT, COUNT, WANTED
 from impel.physics.contact import contact_forces, find_pairs, grow
+from impel.physics.verdicts import GOOD, TOO_FAR
 
 BALL = {"sphere": 0.1}
 
@@ -108,10 +109,10 @@ def test_passing_through_a_thin_wall_in_one_step_is_noticed(shape):
     dt = 0.02
     assert find_pairs(bodies, contacts, dt) == 0
     bodies.position[1] += dt * bodies.velocity[1]
-    assert contact_forces(bodies, contacts, dt) == 4
+    assert contact_forces(bodies, contacts, dt) == TOO_FAR
     # A slow passer-by at the same place is nothing to worry about.
     bodies.velocity[1] = [0.1, 0, 0]
-    assert contact_forces(bodies, contacts, dt) == 0
+    assert contact_forces(bodies, contacts, dt) == GOOD
 
 
 def test_the_same_run_gives_the_same_bits():

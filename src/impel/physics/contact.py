@@ -38,13 +38,13 @@ from impel.physics.broadphase import Near, find_pairs, grow, with_capacity
 from impel.physics.coating import Coating, both_press, default_coating
 from impel.physics.friction import SHEAR, rub
 from impel.physics.patches import BOUNCE, COLUMNS, ELASTIC, distance, press_ball, press_balls, press_points, sum_up
+from impel.physics.verdicts import GOOD, NOT_A_NUMBER, TOO_DEEP, TOO_FAR, TOO_STIFF
 
 __all__ = ["Coating", "Contacts", "contact_forces", "default_coating", "find_pairs", "grow", "make_contacts"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-GOOD, TOO_STIFF, TOO_DEEP, TOO_FAR, NOT_A_NUMBER = 0, 1, 2, 4, 5  # verdicts
 STIFFNESS_BOUND = 1.5  # a step is too long when this x stiffness x dt² / mass > 1, that is dt > 0.8/ω
 BLOW_CARE = 4.0  # x that for blows: undamped ones then keep their energy within 1 %
 DEPTH_SHARE = 0.5  # of the limit, by which the depth may change in a step

@@ -32,6 +32,7 @@ from impel.motion.rotations import (
     unrotate,
 )
 from impel.physics.bodies import Bodies, drift, spin_of
+from impel.physics.closing import keep_places
 from impel.physics.curve import curve_at, foot_on_curve
 from impel.physics.joint_rows import axes_of, four_of, nearest_turn, vector_of
 from impel.physics.joints import (
@@ -51,8 +52,8 @@ from impel.physics.joints import (
     WELD,
     Joints,
 )
-from impel.physics.rattle import DIVERGED, keep_places
 from impel.physics.surface import distance_to_surface
+from impel.physics.verdicts import DIVERGED, GOOD
 
 THRESHOLD = 1e-6  # m or rad: gaps at which the rounds stop
 ROUNDS = 200  # the most in a step; a chain of nine takes about 100 when it whips
@@ -67,7 +68,7 @@ def hold_positions_displacement(bodies, joints, dt):
     for i in range(len(bodies.mass)):
         if bodies.inverse_mass[i] > 0.0:
             set3(bodies.spin, i, spin_of(bodies, i, get3(bodies.momentum, i)))
-    return 0 if worst < math.inf else DIVERGED
+    return GOOD if worst < math.inf else DIVERGED
 
 
 @kernel
@@ -88,7 +89,7 @@ def hold_positions_paper(bodies, joints, dt):
         spin = sub(scale((turn[1], turn[2], turn[3]), 4.0 * turn[0] / dt), get3(bodies.spin, i))
         set3(bodies.spin, i, spin)
         set3(bodies.momentum, i, _weighted(q, get3(bodies.inertia, i), spin))
-    return 0 if worst < math.inf else DIVERGED
+    return GOOD if worst < math.inf else DIVERGED
 
 
 def tunings(bodies: Bodies, joints: Joints, *, printed: bool, rounds: int = ROUNDS) -> NDArray[np.float64]:

@@ -15,6 +15,7 @@ from impel.physics.closing import close_gaps, keep_places, meet_limits
 from impel.physics.joint_rows import lean, look, set_vector, strike, turned, vector_of, weigh, worst_row
 from impel.physics.joints import ANGULAR_A, ANGULAR_B, BEFORE, FORCE, LINEAR, LIVE
 from impel.physics.skyline import factor, solve
+from impel.physics.verdicts import DIVERGED, GOOD
 
 TOLERANCE = 1e-10  # m or rad: where the iterations stop
 ACCEPTABLE = 1e-8  # m or rad: what is still good when they get no further (over-determined loops, rounding)
@@ -25,14 +26,13 @@ LEAP = 1.0  # rad: by how much a turn in one step may differ from the last; join
 RAISED = 1.25  # joints do no work: energy that grows by more in a step, beyond what is slow, is wrong
 SLOW = 1e-3  # m/s
 KEPT_VELOCITY, KEPT_MOMENTUM = 13, 16  # columns of `place`
-DIVERGED = 3  # verdict
 
 
 @kernel
 def hold_positions(bodies, joints, dt):
     """Move all bodies by a step so that the joints hold. Velocities hold the first half-kick before, and stay at
     half time after; key-framed bodies are already in place. Returns the verdict."""
-    verdict = 0
+    verdict = GOOD
     for k in range(len(joints.loose)):
         drift_one(bodies, joints.loose[k], dt)
     for island in range(len(joints.island) - 1):

@@ -10,12 +10,11 @@ from impel.physics.contact import contact_forces, find_pairs
 from impel.physics.displacement import hold_positions_displacement, hold_positions_paper
 from impel.physics.follow import lead_followers, place_followers
 from impel.physics.rattle import hold_positions, hold_velocities
+from impel.physics.verdicts import GOOD, NOT_A_NUMBER
 from impel.stage.events import notice
 
-GOOD, BROKEN = 0, 5  # verdicts on a step; 1 to 4 come from contact and joints
-
 # Why `play` came back to Python.
-FRAME_DONE, STEP_DONE, NEEDS_PAIRS, NEEDS_EVENTS, FAILED, OPENED = 0, 1, 2, 3, 4, 5
+FRAME_DONE, STEP_DONE, NEEDS_PAIRS, NEEDS_EVENTS, FAILED, OPENED = range(6)
 
 GROW_AFTER = 8  # good steps before the step may double ...
 GROW_LATER = 256  # ... and at most, where doubling failed again and again, as with things that lie still
@@ -56,7 +55,7 @@ def step(time, dt, dt_last, bodies, followers, joints, displaced, printed, conta
     if joints is not None:  # noqa: SIM102 - only plain tests for None are left out at compile time
         if printed is None:
             hold_velocities(bodies, joints)
-    return verdict if all_finite(bodies) else BROKEN
+    return verdict if all_finite(bodies) else NOT_A_NUMBER
 
 
 @kernel
@@ -165,7 +164,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
             clock.rejected[0] += 1
             clock.reason[0] = verdict
             continue
-        if verdict == BROKEN:
+        if verdict == NOT_A_NUMBER:
             copy(saved, values)
             return FAILED
 
