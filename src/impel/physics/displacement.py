@@ -20,13 +20,16 @@ from impel.motion.rotations import (
     dot,
     exponential,
     get3,
+    get3_at,
     get4,
+    get4_at,
     multiply,
     norm,
     normalize,
     rotate,
     scale,
     set3,
+    set3_at,
     set4,
     sub,
     unrotate,
@@ -34,7 +37,7 @@ from impel.motion.rotations import (
 from impel.physics.bodies import Bodies, drift, spin_of
 from impel.physics.closing import keep_places
 from impel.physics.curve import curve_at, foot_on_curve
-from impel.physics.joint_rows import axes_of, four_of, nearest_turn, vector_of
+from impel.physics.joint_rows import axes_of, nearest_turn
 from impel.physics.joints import (
     AT_A,
     AT_B,
@@ -42,6 +45,9 @@ from impel.physics.joints import (
     FRAME_A,
     FRAME_B,
     IN_SPHERE,
+    INVERSE,
+    KEPT_ORIENTATION,
+    KEPT_POSITION,
     LIVE,
     LOWER,
     ON_CURVE,
@@ -57,7 +63,7 @@ from impel.physics.verdicts import DIVERGED, GOOD
 
 THRESHOLD = 1e-6  # m or rad: gaps at which the rounds stop
 ROUNDS = 200  # the most in a step; a chain of nine takes about 100 when it whips
-SHIFT, TURN = 7, 10  # columns of `place` where the displacements of a round are summed
+SHIFT, TURN = INVERSE, INVERSE + 3  # columns of `place` where a round is summed up; `lean` writes there later
 
 
 @kernel
@@ -80,12 +86,11 @@ def hold_positions_paper(bodies, joints, dt):
     worst = tune(bodies, joints, dt, 1.0, ROUNDS, joints.change)
     for k in range(len(joints.members)):
         i = joints.members[k]
-        p = joints.place[i]
-        v = scale(sub(get3(bodies.position, i), (p[0], p[1], p[2])), 2.0 / dt)
+        v = scale(sub(get3(bodies.position, i), get3_at(joints.place, i, KEPT_POSITION)), 2.0 / dt)
         set3(bodies.velocity, i, sub(v, get3(bodies.velocity, i)))
         # The part of R(t+dt)·R(t)⁻¹ - I that is a rotation vector is that of the sine.
         q = get4(bodies.orientation, i)
-        turn = multiply(q, conjugate((p[3], p[4], p[5], p[6])))
+        turn = multiply(q, conjugate(get4_at(joints.place, i, KEPT_ORIENTATION)))
         spin = sub(scale((turn[1], turn[2], turn[3]), 4.0 * turn[0] / dt), get3(bodies.spin, i))
         set3(bodies.spin, i, spin)
         set3(bodies.momentum, i, _weighted(q, get3(bodies.inertia, i), spin))
@@ -121,8 +126,8 @@ def tune(bodies, joints, dt, printed, rounds, gaps):
     worst, allowed = 0.0, math.inf
     for n in range(rounds):
         for k in range(len(joints.members)):
-            for c in range(SHIFT, TURN + 3):
-                place[joints.members[k], c] = 0.0
+            set3_at(place, joints.members[k], SHIFT, (0.0, 0.0, 0.0))
+            set3_at(place, joints.members[k], TURN, (0.0, 0.0, 0.0))
         worst = 0.0
         for k in range(len(joints.each)):
             joint = joints.each[k]
@@ -133,7 +138,7 @@ def tune(bodies, joints, dt, printed, rounds, gaps):
             worst = max(worst, size)
             if size > 0.0:
                 both = joint.kind <= WELD
-                weight, at_a = joints.fixed[k, WEIGHT], vector_of(joints.fixed, k, AT_A)
+                weight, at_a = joints.fixed[k, WEIGHT], get3_at(joints.fixed, k, AT_A)
                 if printed != 0.0:
                     _displace_as_printed(bodies, place, joint.a, joint.b, weight, at_a, gap, twist)
                 else:
@@ -146,8 +151,7 @@ def tune(bodies, joints, dt, printed, rounds, gaps):
             allowed = 10.0 * worst + 1e-2  # m or rad
         for k in range(len(joints.members)):
             i = joints.members[k]
-            shift = (place[i, SHIFT], place[i, SHIFT + 1], place[i, SHIFT + 2])
-            turn = (place[i, TURN], place[i, TURN + 1], place[i, TURN + 2])
+            shift, turn = get3_at(place, i, SHIFT), get3_at(place, i, TURN)
             set3(bodies.position, i, add(shift, get3(bodies.position, i)))
             q = get4(bodies.orientation, i)
             set4(bodies.orientation, i, normalize(multiply(exponential(turn), q)))
@@ -160,9 +164,8 @@ def tune(bodies, joints, dt, printed, rounds, gaps):
 
 @kernel(inline=True)
 def _sum(place, i, shift, turn, weight):
-    p = place[i]
-    p[SHIFT], p[SHIFT + 1], p[SHIFT + 2] = axpy(weight, shift, (p[SHIFT], p[SHIFT + 1], p[SHIFT + 2]))
-    p[TURN], p[TURN + 1], p[TURN + 2] = axpy(weight, turn, (p[TURN], p[TURN + 1], p[TURN + 2]))
+    set3_at(place, i, SHIFT, axpy(weight, shift, get3_at(place, i, SHIFT)))
+    set3_at(place, i, TURN, axpy(weight, turn, get3_at(place, i, TURN)))
 
 
 @kernel(inline=True)
@@ -235,14 +238,14 @@ def gap_of(bodies, joints, k):
     j, kind = joint.index, joint.kind
     lower, upper = joints.fixed[k, LOWER], joints.fixed[k, UPPER]
     q_a, q_b = get4(bodies.orientation, joint.a), get4(bodies.orientation, joint.b)
-    arm = add(get3(bodies.position, joint.a), rotate(q_a, vector_of(joints.fixed, k, AT_A)))
+    arm = add(get3(bodies.position, joint.a), rotate(q_a, get3_at(joints.fixed, k, AT_A)))
     arm = sub(arm, get3(bodies.position, joint.b))
-    gap = sub(rotate(q_b, vector_of(joints.fixed, k, AT_B)), arm)
+    gap = sub(rotate(q_b, get3_at(joints.fixed, k, AT_B)), arm)
     twist = (0.0, 0.0, 0.0)
     coordinate = joints.coordinate[j]
     if BALL < kind <= WELD:
-        x_a, y_a, z_a = axes_of(multiply(q_a, four_of(joints.fixed, k, FRAME_A)))
-        x_b, y_b, z_b = axes_of(multiply(q_b, four_of(joints.fixed, k, FRAME_B)))
+        x_a, y_a, z_a = axes_of(multiply(q_a, get4_at(joints.fixed, k, FRAME_A)))
+        x_b, y_b, z_b = axes_of(multiply(q_b, get4_at(joints.fixed, k, FRAME_B)))
         twist = cross(z_a, z_b)
         if kind == WELD:
             twist = scale(add(add(cross(x_a, x_b), cross(y_a, y_b)), twist), 0.5)
@@ -250,7 +253,7 @@ def gap_of(bodies, joints, k):
             coordinate = nearest_turn(math.atan2(dot(x_b, y_a), dot(x_b, x_a)), coordinate)
             twist = axpy(coordinate - min(max(coordinate, lower), upper), z_a, twist)
     elif kind == ON_SEGMENT:
-        _, _, z_b = axes_of(multiply(q_b, four_of(joints.fixed, k, FRAME_B)))
+        _, _, z_b = axes_of(multiply(q_b, get4_at(joints.fixed, k, FRAME_B)))
         coordinate = -dot(gap, z_b)
         gap = axpy(min(max(coordinate, lower), upper), z_b, gap)
     elif kind == ON_CURVE:
@@ -264,9 +267,9 @@ def gap_of(bodies, joints, k):
         coordinate = norm(gap)
         gap = scale(gap, 1.0 - upper / coordinate) if coordinate > upper else (0.0, 0.0, 0.0)
     elif kind > WELD:
-        q = multiply(q_b, four_of(joints.fixed, k, FRAME_B))
+        q = multiply(q_b, get4_at(joints.fixed, k, FRAME_B))
         distance, normal = distance_to_surface(
-            joints.surfaces, k, four_of(joints.fixed, k, SIZE), unrotate(q, scale(gap, -1.0))
+            joints.surfaces, k, get4_at(joints.fixed, k, SIZE), unrotate(q, scale(gap, -1.0))
         )
         gap = rotate(q, scale(normal, -distance))
     joints.coordinate[j] = coordinate

@@ -76,6 +76,17 @@ AT_A, AT_B, FRAME_A, FRAME_B, SIZE, LOWER, UPPER, WEIGHT = 0, 3, 6, 10, 14, 18, 
 # their spins; 0 for a limit that is not met and for empty rows; its force in the last step and in the one before.
 LINEAR, ANGULAR_A, ANGULAR_B, TURNING_A, TURNING_B, LIVE, FORCE, BEFORE = 0, 3, 6, 9, 12, 15, 16, 17
 
+# Columns of `place`: position and orientation before the step; inverse inertia in the world's frame (6, upper half);
+# velocity and angular momentum before the joints act.
+KEPT_POSITION, KEPT_ORIENTATION, INVERSE, KEPT_VELOCITY, KEPT_MOMENTUM = 0, 3, 7, 13, 16
+
+# Columns of `island`: where its joints, their tiles, its bodies, the pairs of joints and the blank tiles begin.
+JOINT, TILE, MEMBER, PAIR, BLANK = range(5)
+
+# Columns of `pairs`: two joints that meet in a body, the later and the earlier one (or the same), on which side of each
+# that body is (0: a, 1: b), the body, and 1 if the two have met before, in their other bodies.
+LATER, EARLIER, LATER_SIDE, EARLIER_SIDE, SHARED, AGAIN = range(6)
+
 
 @struct
 class Joints:
@@ -85,27 +96,26 @@ class Joints:
     """
 
     each: NDArray[np.void]  # (J,) who is tied by what, in the order of the rows
-    fixed: Floats  # (J, 21) where, in the same order
+    fixed: Floats  # (J, 21) where, in the same order: AT_A ... WEIGHT
     curves: Floats | None  # (K, 13) parameter where a piece begins, then its cubic coefficients, in b; if there are any
     surfaces: Integers | None  # (J,) which surface, if there are any
-    island: Integers  # (I + 1, 5) where each island begins: in each, tiles, members, pairs, blank
+    island: Integers  # (I + 1, 5) where each island begins: JOINT ... BLANK
     members: Integers  # bodies that can move, island by island
     loose: Integers  # bodies that can move and have no joint
-    pairs: Integers  # (P, 6) joints that meet in a body: later joint, earlier one, their sides, the body, 1 if not new
+    pairs: Integers  # (P, 6) joints that meet in a body, island by island: LATER ... AGAIN
     blank: Integers  # tiles of the envelope where no joints meet
-    envelope: Integers  # (T, 2) first column of a row of tiles, and where its column 0 would be in `factor`
+    envelope: Integers  # (T, 2) of a row of tiles: skyline.FIRST, skyline.ZERO
 
     coordinate: Floats  # (J,) angle (of hinges with limits), distance along the segment, parameter on the curve,
     # distance from the centre
     active: Floats  # (J,) -1 at the lower limit, 1 at the upper one, else 0
     normal: Floats  # (J, 3) on_curve: first normal, in b, carried along
-    rows: Floats  # (R, 18) see above
+    rows: Floats  # (R, 18) LINEAR ... BEFORE
     factor: Floats  # (., 3) the skyline of rows·inverse mass·rows, factored: three rows a tile
 
     change: Floats  # (R,) scratch: residual, then impulse
     impulse: Floats  # (R,) scratch
-    place: Floats  # (N, 19) scratch: position and orientation before the step; inverse inertia in the world's frame;
-    # velocity and angular momentum before the joints act
+    place: Floats  # (N, 19) scratch: KEPT_POSITION ... KEPT_MOMENTUM
 
     STATE = ("coordinate", "active", "normal", "rows", "factor")  # type: ignore[misc]
 
