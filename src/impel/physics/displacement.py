@@ -34,7 +34,7 @@ from impel.motion.rotations import (
     sub,
     unrotate,
 )
-from impel.physics.bodies import Bodies, drift, spin_of
+from impel.physics.bodies import Bodies, drift, spin_of, weighted
 from impel.physics.closing import keep_places
 from impel.physics.curve import curve_at, foot_on_curve
 from impel.physics.joint_rows import axes_of, nearest_turn
@@ -70,7 +70,7 @@ SHIFT, TURN = INVERSE, INVERSE + 3  # columns of `place` where a round is summed
 def hold_positions_displacement(bodies, joints, dt):
     """Move all bodies by a step and close the gaps by impulses; velocities change with them. Returns the verdict."""
     drift(bodies, dt)
-    worst = tune(bodies, joints, dt, 0.0, ROUNDS, joints.change)
+    worst = tune(bodies, joints, dt, False, ROUNDS, joints.change)
     for i in range(len(bodies.mass)):
         if bodies.inverse_mass[i] > 0.0:
             set3(bodies.spin, i, spin_of(bodies, i, get3(bodies.momentum, i)))
@@ -83,7 +83,7 @@ def hold_positions_paper(bodies, joints, dt):
     for island in range(len(joints.island) - 1):
         keep_places(bodies, joints, island)
     drift(bodies, dt)
-    worst = tune(bodies, joints, dt, 1.0, ROUNDS, joints.change)
+    worst = tune(bodies, joints, dt, True, ROUNDS, joints.change)
     for k in range(len(joints.members)):
         i = joints.members[k]
         v = scale(sub(get3(bodies.position, i), get3_at(joints.place, i, KEPT_POSITION)), 2.0 / dt)
@@ -93,27 +93,15 @@ def hold_positions_paper(bodies, joints, dt):
         turn = multiply(q, conjugate(get4_at(joints.place, i, KEPT_ORIENTATION)))
         spin = sub(scale((turn[1], turn[2], turn[3]), 4.0 * turn[0] / dt), get3(bodies.spin, i))
         set3(bodies.spin, i, spin)
-        set3(bodies.momentum, i, _weighted(q, get3(bodies.inertia, i), spin))
+        set3(bodies.momentum, i, weighted(q, get3(bodies.inertia, i), spin))
     return GOOD if worst < math.inf else DIVERGED
 
 
 def tunings(bodies: Bodies, joints: Joints, *, printed: bool, rounds: int = ROUNDS) -> NDArray[np.float64]:
     """The largest gap before each round, from the present places on: does it converge, and how fast? (claim 003.14)"""
     gaps = np.full(rounds, np.nan)
-    _tune_from_python(bodies, joints, float(printed), gaps)
+    tune(bodies, joints, 1.0, printed, rounds, gaps)
     return gaps[~np.isnan(gaps)]
-
-
-@kernel
-def _tune_from_python(bodies, joints, printed, gaps):
-    return tune(bodies, joints, 1.0, printed, len(gaps), gaps)
-
-
-@kernel(inline=True)
-def _weighted(q, by, v):
-    """A vector of the world times a diagonal matrix of the body's frame."""
-    m = unrotate(q, v)
-    return rotate(q, (by[0] * m[0], by[1] * m[1], by[2] * m[2]))
 
 
 @kernel
@@ -137,12 +125,11 @@ def tune(bodies, joints, dt, printed, rounds, gaps):
                 return math.inf
             worst = max(worst, size)
             if size > 0.0:
-                both = joint.kind <= WELD
                 weight, at_a = joints.fixed[k, WEIGHT], get3_at(joints.fixed, k, AT_A)
-                if printed != 0.0:
+                if printed:
                     _displace_as_printed(bodies, place, joint.a, joint.b, weight, at_a, gap, twist)
                 else:
-                    _displace(bodies, place, joint.a, joint.b, weight, at_a, gap, twist, both)
+                    _displace(bodies, place, joint.a, joint.b, weight, at_a, gap, twist, joint.kind <= WELD)
         if n < len(gaps):
             gaps[n] = worst
         if worst <= THRESHOLD:
@@ -155,9 +142,9 @@ def tune(bodies, joints, dt, printed, rounds, gaps):
             set3(bodies.position, i, add(shift, get3(bodies.position, i)))
             q = get4(bodies.orientation, i)
             set4(bodies.orientation, i, normalize(multiply(exponential(turn), q)))
-            if printed == 0.0:
+            if not printed:
                 set3(bodies.velocity, i, axpy(2.0 / dt, shift, get3(bodies.velocity, i)))
-                blow = _weighted(q, get3(bodies.inertia, i), turn)
+                blow = weighted(q, get3(bodies.inertia, i), turn)
                 set3(bodies.momentum, i, axpy(2.0 / dt, blow, get3(bodies.momentum, i)))
     return worst
 
@@ -177,7 +164,7 @@ def _arms(bodies, a, b, at_a):
 @kernel(inline=True)
 def _felt(bodies, i, arm, direction):
     """How a point of the body moves for an impulse at it."""
-    turn = _weighted(get4(bodies.orientation, i), get3(bodies.inverse_inertia, i), cross(arm, direction))
+    turn = weighted(get4(bodies.orientation, i), get3(bodies.inverse_inertia, i), cross(arm, direction))
     return axpy(bodies.inverse_mass[i], direction, cross(turn, arm))
 
 
@@ -199,13 +186,13 @@ def _displace(bodies, place, a, b, weight, at_a, gap, twist, all_ways):
         impulse = scale(gap, dot(gap, gap) / dot(gap, felt))
     couple = (0.0, 0.0, 0.0)
     if dot(twist, twist) > 0.0:
-        felt = add(_weighted(q_a, inverse_a, twist), _weighted(q_b, inverse_b, twist))
+        felt = add(weighted(q_a, inverse_a, twist), weighted(q_b, inverse_b, twist))
         couple = scale(twist, dot(twist, twist) / dot(twist, felt))
     if bodies.inverse_mass[a] > 0.0:
-        turn = _weighted(q_a, inverse_a, add(couple, cross(arm_a, impulse)))
+        turn = weighted(q_a, inverse_a, add(couple, cross(arm_a, impulse)))
         _sum(place, a, scale(impulse, bodies.inverse_mass[a]), turn, weight)
     if bodies.inverse_mass[b] > 0.0:
-        turn = _weighted(q_b, inverse_b, add(couple, cross(arm_b, impulse)))
+        turn = weighted(q_b, inverse_b, add(couple, cross(arm_b, impulse)))
         _sum(place, b, scale(impulse, -bodies.inverse_mass[b]), scale(turn, -1.0), weight)
 
 
@@ -217,11 +204,11 @@ def _displace_as_printed(bodies, place, a, b, weight, at_a, gap, twist):
     q_a, q_b = get4(bodies.orientation, a), get4(bodies.orientation, b)
     inverse_a, inverse_b = get3(bodies.inverse_inertia, a), get3(bodies.inverse_inertia, b)
     mass = 1.0 / (bodies.inverse_mass[a] + bodies.inverse_mass[b])  # m1·m2/(m1 + m2), also beside a fixed body
-    turn_a = scale(_weighted(q_a, inverse_a, cross(arm_a, gap)), mass)
-    turn_b = scale(_weighted(q_b, inverse_b, cross(gap, arm_b)), mass)
+    turn_a = scale(weighted(q_a, inverse_a, cross(arm_a, gap)), mass)
+    turn_b = scale(weighted(q_b, inverse_b, cross(gap, arm_b)), mass)
     left = sub(add(gap, sub(rotate(exponential(turn_b), arm_b), arm_b)), sub(rotate(exponential(turn_a), arm_a), arm_a))
     if dot(twist, twist) > 0.0:  # "split according to their respective inertia for this axis"
-        felt_a, felt_b = _weighted(q_a, inverse_a, twist), _weighted(q_b, inverse_b, twist)
+        felt_a, felt_b = weighted(q_a, inverse_a, twist), weighted(q_b, inverse_b, twist)
         share = dot(twist, felt_a) / (dot(twist, felt_a) + dot(twist, felt_b))
         turn_a = axpy(share, twist, turn_a)
         turn_b = axpy(share - 1.0, twist, turn_b)
