@@ -17,7 +17,7 @@ from impel.files import Problem
 from impel.kernel import struct
 from impel.motion.rotations import conjugate, multiply, rotate
 from impel.physics.bodies import Bodies
-from impel.physics.curve import make_curve
+from impel.physics.curve import KNOT, POINT, SLOPE, SQUARE, make_curve
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -97,7 +97,7 @@ class Joints:
 
     each: NDArray[np.void]  # (J,) who is tied by what, in the order of the rows
     fixed: Floats  # (J, 21) where, in the same order: AT_A ... WEIGHT
-    curves: Floats | None  # (K, 13) parameter where a piece begins, then its cubic coefficients, in b; if there are any
+    curves: Floats | None  # (K, 13) their pieces, in b: curve.KNOT ...; if there are any
     surfaces: Integers | None  # (J,) which surface, if there are any
     island: Integers  # (I + 1, 5) where each island begins: JOINT ... BLANK
     members: Integers  # bodies that can move, island by island
@@ -271,12 +271,12 @@ def _place(spec: JointSpec, bodies: Bodies) -> _Placed:
     elif spec.kind == "on_curve":
         curve = list(make_curve(np.array([_into(bodies, spec.b, p) for p in spec.points]), closed=spec.closed))
         point = _into(bodies, spec.b, at)
-        nearest = min(curve, key=lambda piece: float(np.linalg.norm(piece[1:4] - point)))
-        coordinate = float(nearest[0])
-        tangent = nearest[4:7]
+        nearest = min(curve, key=lambda piece: float(np.linalg.norm(piece[POINT:SLOPE] - point)))
+        coordinate = float(nearest[KNOT])
+        tangent = nearest[SLOPE:SQUARE]
         normal = tuple(np.cross(tangent, np.eye(3)[np.argmin(np.abs(tangent))]))
         if not spec.closed:
-            lower, upper = 0.0, float(curve[-1][0])
+            lower, upper = 0.0, float(curve[-1][KNOT])
     elif spec.kind == "on_surface":
         frame = spec.orientation
         size = _surface_size(spec)

@@ -10,7 +10,7 @@ import math
 
 from impel.geometry.fields import BLOB, field
 from impel.kernel import kernel
-from impel.motion.rotations import add, axpy, cross, dot, get3, rotate, scale
+from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, rotate, scale
 
 # Columns of a patch, all in B's frame and about B's centre.
 LOAD = 0  # normal force with damping, N
@@ -149,7 +149,7 @@ def _turned(rows, v):
 @kernel
 def press_points(shapes, b, samples, a, centre, turn, half, motion, material, finest, patch):
     """The fixed points of a box or blob; `turn` holds the rows of the rotation from A's frame to B's,
-    `half` the half extents of B
+    `half` the half extents of B.
 
     No point counts for more area than `finest`, the finest point of B: else a sparse floor would press with a
     square metre on whatever happens to lie on one of its points.
@@ -174,24 +174,19 @@ def press_points(shapes, b, samples, a, centre, turn, half, motion, material, fi
 
 
 @kernel(inline=True)
-def _three(patch, side, column):
-    return patch[side, column], patch[side, column + 1], patch[side, column + 2]
-
-
-@kernel(inline=True)
 def _in_world(patch, side, q, mass):
     """Force, moment, and centre of pressure of a patch, turned into the world's directions."""
-    force, moment = _three(patch, side, FORCE), _three(patch, side, MOMENT)
-    calm = _three(patch, side, CALM)
+    force, moment = get3_at(patch, side, FORCE), get3_at(patch, side, MOMENT)
+    calm = get3_at(patch, side, CALM)
     seconds = 2.0 * CALMING * math.sqrt(mass / max(patch[side, STIFFNESS], 1e-300))
     pull = -seconds * dot(calm, force)
     push = dot(force, force)
     if pull > push:  # contact never pulls
         seconds *= push / pull
     force = rotate(q, axpy(seconds, calm, force))
-    moment = rotate(q, axpy(seconds, _three(patch, side, CALM + 3), moment))
+    moment = rotate(q, axpy(seconds, get3_at(patch, side, CALM + 3), moment))
     share = 1.0 / max(patch[side, ELASTIC], 1e-300)
-    centre = scale(_three(patch, side, CENTRE), share)
+    centre = scale(get3_at(patch, side, CENTRE), share)
     spread = max(0.0, patch[side, SPREAD] * share - dot(centre, centre))
     return force, moment, rotate(q, centre), spread
 
