@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from impel.physics.bodies import kinetic_energy
-from impel.physics.contact import Coating, default_coating
+from impel.physics.coating import Coating, default_coating
 
 BALL, CUBE = {"sphere": 0.1}, {"box": [0.2, 0.2, 0.2]}
 CAPSULE, CYLINDER = {"capsule": {"radius": 0.1, "length": 0.2}}, {"cylinder": {"radius": 0.1, "length": 0.2}}

@@ -1,7 +1,7 @@
 """Contact: elastic coatings press on each other, with damping, and Coulomb friction that holds bodies at rest.
 
-Before a step `find_pairs` lists the bodies that may touch; in the step `contact_forces` gives the forces at the
-present state and judges whether the step was too long to be believed.
+Before a step `broadphase.find_pairs` lists the bodies that may touch; in the step `contact_forces` gives the forces at
+the present state and judges whether the step was too long to be believed.
 """
 
 import math
@@ -34,13 +34,11 @@ from impel.physics import broadphase
 from impel.physics import coating as coating_of
 from impel.physics.bars import DISC, press_bar
 from impel.physics.bodies import Bodies
-from impel.physics.broadphase import Near, find_pairs, grow, with_capacity
+from impel.physics.broadphase import Near, with_capacity
 from impel.physics.coating import Coating, both_press, default_coating
-from impel.physics.friction import SHEAR, rub
+from impel.physics.friction import REMEMBERED, SHEAR, rub
 from impel.physics.patches import BOUNCE, COLUMNS, ELASTIC, distance, press_ball, press_balls, press_points, sum_up
 from impel.physics.verdicts import GOOD, NOT_A_NUMBER, TOO_DEEP, TOO_FAR, TOO_STIFF
-
-__all__ = ["Coating", "Contacts", "contact_forces", "default_coating", "find_pairs", "grow", "make_contacts"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -56,7 +54,7 @@ class Contacts:
     """The coatings of N bodies, and room for P pairs of them."""
 
     touching: Floats  # (P,) 1 while the two overlap
-    friction: Floats  # (P, 5) force on the first body (3), torque about the normal, tangential stiffness
+    friction: Floats  # (P, 5) friction.FORCE ...
     load: Floats  # (P,) normal force at the present state, where touching
     place: Floats  # (P, 6) centre of pressure, normal from the second body to the first; where touching
     pair: Integers  # (P, 2) written by `find_pairs`, as is the next
@@ -100,12 +98,12 @@ def make_contacts(
         collides=np.ones(n, bool) if collides is None else np.array(collides, bool),
         excluded=np.array(sorted({min(i, j) * n + max(i, j) for i, j in tied or []}), np.int64),
         pair=np.zeros((0, 2), np.int64),
-        memory=np.zeros((0, 6)),
+        memory=np.zeros((0, 1 + REMEMBERED)),
         table=np.zeros(0, np.int64),
     )
     contacts = Contacts(
         touching=np.zeros(0),
-        friction=np.zeros((0, 5)),
+        friction=np.zeros((0, REMEMBERED)),
         load=np.zeros(0),
         place=np.zeros((0, 6)),
         pair=np.zeros((0, 2), np.int64),
@@ -296,7 +294,7 @@ def _half_extents(extent, b):
 def _forget(touching, friction, p):
     """A pair that is apart remembers nothing."""
     touching[p] = 0.0
-    for k in range(5):
+    for k in range(REMEMBERED):
         friction[p, k] = 0.0
 
 

@@ -15,7 +15,8 @@ from impel.motion.follow import follow
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
 from impel.physics.assembly import assemble
 from impel.physics.bodies import Bodies, make_bodies
-from impel.physics.contact import Coating, default_coating, make_contacts
+from impel.physics.coating import Coating, default_coating
+from impel.physics.contact import Contacts, make_contacts
 from impel.physics.follow import Followers
 from impel.physics.joints import AT_A, FRAME_A, KINDS, Joints, JointSpec, make_joints
 from impel.scene.bodies import Body
@@ -235,10 +236,10 @@ def _actuator(body: int, wish: Any, whole: Solid) -> ActuatorSpec:
     )
 
 
-def _contacts(cast: dict[str, Body], bodies: Bodies, joints: list[JointSpec]) -> Any:
+def _contacts(cast: dict[str, Body], bodies: Bodies, joints: list[JointSpec]) -> Contacts | None:
     shapes = [body.shape.to_document() for body in cast.values()]
     collides = [body.collides for body in cast.values()]
-    coatings = [_coating(body, float(mass)) for body, mass in zip(cast.values(), bodies.mass)]
+    coatings: list[Coating | None] = [_coating(body, float(mass)) for body, mass in zip(cast.values(), bodies.mass)]
     if len(bodies.mass) > len(shapes):  # the world itself
         shapes.append({"sphere": 1.0})
         collides.append(False)
@@ -249,7 +250,7 @@ def _contacts(cast: dict[str, Body], bodies: Bodies, joints: list[JointSpec]) ->
     return make_contacts(bodies, shapes, coatings, collides=collides, tied=[(j.a, j.b) for j in joints])
 
 
-def _coating(body: Body, mass: float) -> Coating | None:
+def _coating(body: Body, mass: float) -> Coating:
     """What the animator wrote about a coating, completed by the default one."""
     given = body.coating.model_dump(exclude_none=True)
     return default_coating(body.shape.to_document(), mass)._replace(**given)

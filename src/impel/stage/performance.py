@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from impel.files import Problem
 from impel.kernel import replace
-from impel.physics.contact import grow
+from impel.physics.broadphase import grow
 from impel.physics.verdicts import REASONS
 from impel.scene import Scene
 from impel.stage.compile import compile_scene

@@ -6,7 +6,8 @@ from impel.control.actuators import IMMOVABLE, LOOSE, NOTHING, steer
 from impel.kernel import kernel
 from impel.motion.rotations import set3
 from impel.physics.bodies import drift, kick
-from impel.physics.contact import contact_forces, find_pairs
+from impel.physics.broadphase import find_pairs
+from impel.physics.contact import contact_forces
 from impel.physics.displacement import hold_positions_displacement, hold_positions_paper
 from impel.physics.follow import lead_followers, place_followers
 from impel.physics.rattle import hold_positions, hold_velocities
@@ -99,10 +100,10 @@ def copy(source, destination):
 
 @kernel
 def all_pairs_listed(bodies, followers, contacts, time, dt):
-    """List all pairs of bodies that could touch until `time + dt`, if there is room for them."""
+    """List all pairs of bodies that could touch until `time + dt`; is there room for them?"""
     if followers is not None:  # which may be about to start
         lead_followers(bodies, followers, time, dt)
-    return contacts is None or find_pairs(bodies, contacts, dt) == 0
+    return contacts is None or find_pairs(bodies, contacts, dt)
 
 
 @kernel
