@@ -117,8 +117,7 @@ def _start_of(body: Body) -> tuple[Any, Any]:
     if body.follows is None:
         return body.at, body.orientation
     times, positions, orientations = (np.asarray(told, float) for told in followed(body))
-    at, orientation, _, _ = follow(times, positions, orientations, 0, len(times), 0.0)
-    return at, orientation
+    return follow(times, positions, orientations, 0, len(times), 0.0)
 
 
 def _mass(body: Body, whole: Solid) -> float:
