@@ -1,7 +1,7 @@
 """From a scene to flat arrays: what was written becomes what the compiled core works on."""
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,9 @@ from impel.physics.coating import Coating, default_coating
 from impel.physics.contact import Contacts, make_contacts
 from impel.physics.follow import Followers
 from impel.physics.joints import AT_A, FRAME_A, KINDS, Joints, JointSpec, make_joints
+from impel.scene.actors import Move, Turn
 from impel.scene.bodies import Body
-from impel.scene.derived import WATER, drive, followed
+from impel.scene.derived import drive, followed, mass_of
 from impel.scene.joints import Joint
 from impel.scene.scene import Scene
 from impel.scene.values import WORLD
@@ -104,7 +105,7 @@ def _bodies(cast: dict[str, Body], solids: list[Solid], needs_world: bool) -> Bo
         position, orientation = centre_of(whole, at, turned)
         spin = np.radians(body.spin)
         velocity = np.array(body.velocity) + np.cross(spin, position - at)
-        mass = _mass(body, whole)
+        mass = mass_of(body) if body.moves_freely else math.inf
         inertia = mass * whole.inertia if math.isfinite(mass) else np.ones(3)
         rows.append((position, orientation, velocity, spin, mass, inertia))
     if needs_world:
@@ -118,14 +119,6 @@ def _start_of(body: Body) -> tuple[Any, Any]:
         return body.at, body.orientation
     times, positions, orientations = (np.asarray(told, float) for told in followed(body))
     return follow(times, positions, orientations, 0, len(times), 0.0)
-
-
-def _mass(body: Body, whole: Solid) -> float:
-    if body.fixed or body.follows is not None:
-        return math.inf
-    if body.mass is not None:
-        return body.mass
-    return whole.volume * (WATER if body.density is None else body.density)
 
 
 def centre_of(whole: Solid, at: Any, orientation: Any) -> tuple[Floats, Floats]:
@@ -213,17 +206,16 @@ def _ties(joints: Joints, bodies: Bodies) -> list[Tie]:
     return ties
 
 
-def _actuator(body: int, wish: Any, whole: Solid) -> ActuatorSpec:
+def _actuator(body: int, wish: Move | Turn, whole: Solid) -> ActuatorSpec:
     numbers = drive(wish)
-    turns = hasattr(wish, "base_angle")
-    written = wish.keys * 2 if len(wish.keys) == 1 else wish.keys  # a path has two ends
-    if turns:
-        keys = np.array([multiply_quaternions(key.orientation, whole.rotation) for key in written])
+    kind: Literal["move", "turn"]
+    if isinstance(wish, Turn):
+        kind, keys = "turn", np.array([multiply_quaternions(key.orientation, whole.rotation) for key in wish.keys])
     else:
-        keys = np.array([key.at for key in written], float)
+        kind, keys = "move", np.array([key.at for key in wish.keys], float)
     return ActuatorSpec(
         body=body,
-        kind="turn" if turns else "move",
+        kind=kind,
         keys=keys,
         base=numbers.base,
         loop=wish.loop,
