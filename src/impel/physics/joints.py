@@ -132,80 +132,102 @@ def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
             if movable[body]:
                 at_body.setdefault(body, []).append(j)
     islands = _islands([[i for i in (s.a, s.b) if movable[i]] for s in specs], at_body)
+    order = [j for island in islands for j in island]
 
     placed = [_place(spec, bodies) for spec in specs]
-    each = np.zeros(len(specs), EACH)
-    fixed = np.zeros((len(specs), 21))
-    curves: list[Floats] = []
-    tile = knot = 0
-    for k, j in enumerate(index for island in islands for index in island):
-        joint = each[k]
-        joint["index"] = j
-        joint["a"], joint["b"], joint["kind"] = specs[j].a, specs[j].b, KINDS.index(specs[j].kind)
-        joint["closed"] = specs[j].closed
-        fixed[k] = [*placed[j].fixed, 1.0 / max(len(at_body.get(i, ())) for i in (specs[j].a, specs[j].b))]
-        lower, upper = fixed[k, [LOWER, UPPER]]
-        if joint["kind"] == HINGE and lower == upper:  # no freedom is left
-            joint["kind"] = WELD
-        limited = joint["kind"] != WELD and (np.isfinite(lower) or np.isfinite(upper))
-        joint["tile"], joint["row"] = tile, 3 * tile
-        joint["row_end"] = 3 * tile + ROWS[joint["kind"]] + limited
-        joint["limit"] = joint["row_end"] - 1 if limited else -1
-        tile = joint["tile_end"] = -(-joint["row_end"] // 3)
-        curves += placed[j].curve
-        joint["knot"], joint["last_knot"] = knot, knot + len(placed[j].curve) - 1
-        knot += len(placed[j].curve)
-
-    place_of = {int(j): k for k, j in enumerate(each["index"])}
-    sorted_at = {body: sorted(place_of[j] for j in at_body[body]) for body in at_body}
-    first = np.zeros(tile, np.int64)
-    pairs: list[tuple[int, int, int, int, int, bool]] = []
-    members: list[int] = []
-    known: set[int] = set()
-    blank: list[int] = []
-    size = 0
-    marks = [(0, 0, 0, 0, 0)]
-    for island in islands:
-        begin = marks[-1][0]
-        for k in range(begin, begin + len(island)):
-            met: set[int] = set()
-            for side, body in enumerate((int(each[k]["a"]), int(each[k]["b"]))):
-                if movable[body]:
-                    earlier = [e for e in sorted_at[body] if e <= k]
-                    pairs += [(k, e, side, int(each[e]["b"] == body), body, e in met) for e in earlier]
-                    met.update(earlier)
-                    if body not in known:
-                        known.add(body)
-                        members.append(body)
-            filled = {t for e in met for t in range(each[e]["tile"], each[e]["tile_end"])}
-            for t in range(each[k]["tile"], each[k]["tile_end"]):
-                first[t] = min(filled)
-                blank += [size + c - first[t] for c in range(first[t], t) if c not in filled]
-                size += t - first[t] + 1
-        ends = begin + len(island), int(each[begin + len(island) - 1]["tile_end"])
-        marks.append((*ends, len(members), len(pairs), len(blank)))
-    widths = np.arange(tile) - first + 1
-
-    surfaces = np.array([SURFACES.index(specs[j].surface) for j in each["index"]], np.int64)
+    each = _lay_out(specs, placed, order)
+    pattern = _pattern(each, [len(island) for island in islands], movable)
+    crowd = [max(len(at_body.get(i, ())) for i in (spec.a, spec.b)) for spec in specs]
+    curves = [piece for j in order for piece in placed[j].curve]
+    surfaces = np.array([SURFACES.index(specs[j].surface) for j in order], np.int64)
+    rows = 3 * len(pattern.envelope)
     return Joints(  # type: ignore[call-arg]
         each=each,
-        fixed=fixed,
+        fixed=np.array([[*placed[j].fixed, 1.0 / crowd[j]] for j in order]),
         curves=np.array(curves) if curves else None,
         surfaces=surfaces if ON_SURFACE in each["kind"] else None,
-        island=np.array(marks, np.int64),
-        members=np.array(members, np.int64),
+        island=pattern.island,
+        members=pattern.members,
         loose=np.array([i for i in range(len(movable)) if movable[i] and i not in at_body], np.int64),
-        pairs=np.array(pairs, np.int64).reshape(-1, 6),
-        blank=np.array(blank, np.int64),
-        envelope=np.stack([first, np.cumsum(widths) - widths - first], axis=1),
+        pairs=pattern.pairs,
+        blank=pattern.blank,
+        envelope=pattern.envelope,
         coordinate=np.array([p.coordinate for p in placed]),
         active=np.zeros(len(specs)),
         normal=np.array([p.normal for p in placed], float).reshape(-1, 3),
-        rows=np.zeros((3 * tile, 18)),
-        factor=np.zeros((3 * int(widths.sum()), 3)),
-        change=np.zeros(3 * tile),
-        impulse=np.zeros(3 * tile),
+        rows=np.zeros((rows, 18)),
+        factor=np.zeros((3 * pattern.tiles, 3)),
+        change=np.zeros(rows),
+        impulse=np.zeros(rows),
         place=np.zeros((len(movable), 19)),
+    )
+
+
+def _lay_out(specs: Sequence[JointSpec], placed: Sequence["_Placed"], order: Sequence[int]) -> NDArray[np.void]:
+    """Who is tied by what, in this order, and where each joint's rows, tiles and pieces of a curve are."""
+    each = np.zeros(len(order), EACH)
+    tile = knot = 0
+    for k, j in enumerate(order):
+        joint, lower, upper = each[k], *placed[j].fixed[LOWER : UPPER + 1]
+        kind = KINDS.index(specs[j].kind)
+        if kind == HINGE and lower == upper:  # no freedom is left
+            kind = WELD
+        limited = kind != WELD and (math.isfinite(lower) or math.isfinite(upper))
+        joint["index"], joint["kind"], joint["a"], joint["b"] = j, kind, specs[j].a, specs[j].b
+        joint["tile"], joint["row"] = tile, 3 * tile
+        joint["row_end"] = 3 * tile + ROWS[kind] + limited
+        joint["limit"] = joint["row_end"] - 1 if limited else -1
+        tile = joint["tile_end"] = -(-joint["row_end"] // 3)
+        joint["knot"], joint["last_knot"] = knot, knot + len(placed[j].curve) - 1
+        joint["closed"] = specs[j].closed
+        knot += len(placed[j].curve)
+    return each
+
+
+class _Pattern(NamedTuple):
+    """Where joints meet, and so which tiles of their matrix are kept and what fills them; as in `Joints`."""
+
+    island: Integers
+    members: Integers
+    pairs: Integers
+    blank: Integers
+    envelope: Integers
+    tiles: int
+
+
+def _pattern(each: NDArray[np.void], counts: Sequence[int], movable: NDArray[np.bool_]) -> _Pattern:
+    """The pattern of islands of so many joints each."""
+    ends = [(int(joint["a"]), int(joint["b"])) for joint in each]
+    at_body: dict[int, list[int]] = {}
+    pairs: list[tuple[int, int, int, int, int, bool]] = []
+    blank: list[int] = []
+    envelope: list[tuple[int, int]] = []
+    marks = [(0, 0, 0, 0, 0)]
+    size = 0
+    for count in counts:
+        begin = marks[-1][JOINT]
+        for k in range(begin, begin + count):
+            met: set[int] = set()
+            for side, body in enumerate(ends[k]):
+                if movable[body]:
+                    here = at_body.setdefault(body, [])
+                    here.append(k)
+                    pairs += [(k, e, side, int(ends[e][1] == body), body, e in met) for e in here]
+                    met.update(here)
+            filled = {t for e in met for t in range(each[e]["tile"], each[e]["tile_end"])}
+            first = min(filled)
+            for t in range(each[k]["tile"], each[k]["tile_end"]):
+                envelope.append((first, size - first))
+                blank += [size + c - first for c in range(first, t) if c not in filled]
+                size += t - first + 1
+        marks.append((begin + count, len(envelope), len(at_body), len(pairs), len(blank)))
+    return _Pattern(
+        island=np.array(marks, np.int64),
+        members=np.array(list(at_body), np.int64),
+        pairs=np.array(pairs, np.int64).reshape(-1, 6),
+        blank=np.array(blank, np.int64),
+        envelope=np.array(envelope, np.int64),
+        tiles=size,
     )
 
 
