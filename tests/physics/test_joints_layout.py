@@ -11,7 +11,8 @@ from impel.files import Problem
 from impel.kernel import kernel
 from impel.motion.orientations import matrix_from_quaternion
 from impel.physics.assembly import assemble
-from impel.physics.joints import LINEAR, JointSpec, make_joints
+from impel.physics.joint_specs import JointSpec
+from impel.physics.joints import LINEAR, make_joints
 from impel.physics.skyline import factor, solve
 from impel.physics.verdicts import DIVERGED
 

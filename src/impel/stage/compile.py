@@ -18,7 +18,8 @@ from impel.physics.bodies import Bodies, make_bodies
 from impel.physics.coating import Coating, default_coating
 from impel.physics.contact import Contacts, make_contacts
 from impel.physics.follow import Followers
-from impel.physics.joints import AT_A, FRAME_A, KINDS, Joints, JointSpec, make_joints
+from impel.physics.joint_specs import KINDS, JointSpec
+from impel.physics.joints import AT_A, FRAME_A, Joints, make_joints
 from impel.scene.actors import Move, Turn
 from impel.scene.bodies import Body
 from impel.scene.derived import drive, followed, mass_of
