@@ -45,7 +45,7 @@ class Kernel:
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         functools.update_wrapper(self, function)
         self.py_func = function
-        self._whole = numba.njit(pipeline_class=WholeCompiler, **options)(function)  # type: ignore[call-overload]
+        self._whole = numba.njit(pipeline_class=WholeCompiler, **options)(function)
         self._whole._cache = KernelCache(function)
         self._part = Part(function, options)
         self._numba_type_ = types.Dispatcher(self._part)  # what kernels see that call it

@@ -45,9 +45,9 @@ def struct(cls: type[S]) -> type[S]:
             _address=memory.ctypes.data,
         )
 
-    cls.__init__ = __init__  # type: ignore[assignment,misc]
-    cls.__reduce__ = lambda self: (cls, tuple(fields_of(self).values()))  # type: ignore[assignment,method-assign]
-    cls.__setattr__ = _refuse  # type: ignore[assignment,method-assign]
+    cls.__init__ = __init__  # type: ignore[method-assign]
+    cls.__reduce__ = lambda self: (cls, tuple(fields_of(self).values()))  # type: ignore[method-assign]
+    cls.__setattr__ = _refuse  # type: ignore[method-assign]
     return cls
 
 
@@ -65,7 +65,7 @@ def _refuse(self: Any, name: str, value: Any) -> None:
     raise AttributeError(f"{type(self).__name__}.{name} cannot be set; use replace")
 
 
-class StructType(types.Type):  # type: ignore[misc]
+class StructType(types.Type):
     """The type of a struct in kernels: the names and types of its fields."""
 
     def __init__(self, title: str, fields: tuple[tuple[str, types.Type], ...]) -> None:
@@ -110,7 +110,7 @@ register_model(StructType)(models.OpaqueModel)
 
 
 @infer_getattr
-class _StructAttribute(AttributeTemplate):  # type: ignore[misc]
+class _StructAttribute(AttributeTemplate):
     key = StructType
 
     def generic_resolve(  # type: ignore[override]
