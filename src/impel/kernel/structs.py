@@ -25,10 +25,9 @@ def struct(cls: type[S]) -> type[S]:
     tuples of floats, other structs, or None.
     """
     names = tuple(cls.__annotations__)
-    defaults = {name: cls.__dict__[name] for name in names if name in cls.__dict__}
 
     def __init__(self: Any, *values: Any, **fields: Any) -> None:
-        given = {**defaults, **dict(zip(names, values)), **fields}
+        given = {**dict(zip(names, values)), **fields}
         if given.keys() != set(names) or len(values) + len(fields) > len(names):
             raise TypeError(f"{cls.__name__} takes exactly the fields {', '.join(names)}")
         self.__dict__.update(given)
