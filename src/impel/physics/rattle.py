@@ -1,6 +1,6 @@
 """RATTLE: jointed bodies move so that the joints hold at the end of every step, and their velocities agree with them.
 
-The impulses of a step act along the directions of the joints at its begin, which makes the method symplectic:
+The impulses of a step act along the directions of the joints at its start, which makes the method symplectic:
 energy does not drift. They are found by Newton's method with one direct solve of each island an iteration. The matrix
 is that of the velocity projection at the end of the last step, kept in the state together with the directions:
 nothing is computed twice, and key-framed bodies, which are moved before the joints, act from where they were.
@@ -105,6 +105,12 @@ def hold_island(bodies, joints, island, dt):
         force = impulse[r] / dt
         rows[r, BEFORE] = rows[r, FORCE] if rounds == 0 else force  # a blow says nothing about the next step
         rows[r, FORCE] = force
+    return credible(bodies, joints, island, dt)
+
+
+@kernel(inline=True)
+def credible(bodies, joints, island, dt):
+    """Set the spins of an island by its momenta; is that a motion that joints, which do no work, can have caused?"""
     held = True
     before, after, mass = 0.0, 0.0, 0.0
     for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
@@ -117,13 +123,13 @@ def hold_island(bodies, joints, island, dt):
         before += bodies.mass[i] * dot(kept, kept) + dot(kept_momentum, spin)
         after += bodies.mass[i] * dot(v, v) + dot(momentum, new_spin)
         mass += bodies.mass[i]
-    return held and (after < RAISED * before + mass * SLOW * SLOW or driven(bodies, joints, begin, end))
+    return held and (after < RAISED * before + mass * SLOW * SLOW or driven(bodies, joints, island))
 
 
 @kernel
-def driven(bodies, joints, begin, end):
+def driven(bodies, joints, island):
     """Does something key-framed that moves pull at these joints?"""
-    for k in range(begin, end):
+    for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
         joint = joints.each[k]
         for side in range(2):
             i = joint.a if side == 0 else joint.b
