@@ -78,6 +78,12 @@ def cross(a, b):
 
 
 @kernel(inline=True)
+def transform(rows, v):
+    """A matrix, given by its rows, times a vector."""
+    return dot(rows[0], v), dot(rows[1], v), dot(rows[2], v)
+
+
+@kernel(inline=True)
 def norm(a):
     return math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
 

@@ -157,12 +157,12 @@ def contact_forces(bodies, contacts, dt):
 @kernel(inline=True)  # called once, and 4 % faster so
 def _meet(bodies, contacts, p, dt):
     """Add the forces between the bodies of a pair, if they touch; returns the verdict on the way they came."""
-    extent, patch, material = contacts.extent, contacts.patch, contacts.material
+    extent, patch, materials = contacts.extent, contacts.patch, contacts.material
     a, b = contacts.pair[p, 0], contacts.pair[p, 1]
     apart = sub(get3(bodies.position, a), get3(bodies.position, b))
     approach = sub(get3(bodies.velocity, a), get3(bodies.velocity, b))
     reach = extent[a, RADIUS] + extent[b, RADIUS]
-    room = ROOM_SHARE * material[p, coating_of.ROOM]
+    room = ROOM_SHARE * materials[p, coating_of.ROOM]
     square = dot(apart, apart)
     if square > reach * reach:
         _forget(contacts, p)
@@ -176,10 +176,10 @@ def _meet(bodies, contacts, p, dt):
         qb = (1.0, 0.0, 0.0, 0.0)  # a ball is the same from all sides
     spin_a, spin_b = get3(bodies.spin, a), get3(bodies.spin, b)
     mass = 1.0 / (bodies.inverse_mass[a] + bodies.inverse_mass[b])
-    damping, limit = material[p, coating_of.DAMPING], material[p, coating_of.LIMIT]
-    stuff = (material[p, coating_of.STIFFNESS], damping, limit, material[p, coating_of.HARD])
+    damping, limit = materials[p, coating_of.DAMPING], materials[p, coating_of.LIMIT]
+    material = (materials[p, coating_of.STIFFNESS], damping, limit, materials[p, coating_of.HARD])
     motion = (sub(approach, cross(spin_a, apart)), sub(spin_a, spin_b))
-    gap, speed = _press_into(contacts, a, b, qa, qb, apart, motion, stuff, patch[0])
+    gap, speed = _press_into(contacts, a, b, qa, qb, apart, motion, material, patch[0])
     verdict = TOO_FAR if speed * dt > room and gap < speed * dt else GOOD
     elastic = patch[0, ELASTIC]
     both = gap < 0.0 and both_press(kind_a, kind_b)
@@ -187,7 +187,7 @@ def _meet(bodies, contacts, p, dt):
         # Seen from A: B's points move against A's.
         back = scale(apart, -1.0)
         motion = (sub(scale(approach, -1.0), cross(spin_b, back)), sub(spin_b, spin_a))
-        _press_into(contacts, b, a, qb, qa, back, motion, stuff, patch[1])
+        _press_into(contacts, b, a, qb, qa, back, motion, material, patch[1])
         elastic += patch[1, ELASTIC]
     if not elastic > 0.0:
         _forget(contacts, p)
@@ -223,7 +223,7 @@ def _meet(bodies, contacts, p, dt):
 
     slip = sub(add(approach, cross(spin_a, arm)), cross(spin_b, centre))
     spin, turn = scale(add(spin_a, spin_b), 0.5), dot(sub(spin_a, spin_b), normal)
-    most = material[p, coating_of.FRICTION] * load
+    most = materials[p, coating_of.FRICTION] * load
     grip, torque = rub(contacts.friction, p, slip, spin, turn, normal, most, stiffness, spread, mass, dt)
     force = add(force, grip)
     moment = axpy(torque, normal, add(moment, cross(centre, grip)))
@@ -248,11 +248,11 @@ def _forget(contacts, p):
 
 
 @kernel
-def _press_into(contacts, a, b, qa, qb, apart, motion, stuff, patch):
+def _press_into(contacts, a, b, qa, qb, apart, motion, material, patch):
     """Sum up how A's surface presses into B's field.
 
-    `motion` is the velocity of A's points against B's, at B's centre, and the spin; `stuff` is stiffness, damping,
-    limit and hardness of the two coatings together.
+    `motion` is the velocity of A's points against B's, at B's centre, and the spin; `material` is stiffness,
+    damping, limit and hardness of the two coatings together.
     Returns a lower bound of the gap, and an upper bound of the speed at which it closes or opens.
     """
     shapes, extent, finest = contacts.shapes, contacts.extent, contacts.coating[b, coating_of.FINEST]
@@ -272,19 +272,19 @@ def _press_into(contacts, a, b, qa, qb, apart, motion, stuff, patch):
         return gap, speed
     if kind == SPHERE:
         if shapes.kind[b] == SPHERE:
-            press_balls(radius, half[0], g, gap, motion, stuff, patch)
+            press_balls(radius, half[0], g, gap, motion, material, patch)
         else:
-            press_ball(radius, centre, g, phi, 1.0, motion, stuff, patch)
+            press_ball(radius, centre, g, phi, 1.0, motion, material, patch)
         return gap, speed
     turn = multiply(conjugate(qb), qa)
     x, z = rotate(turn, (1.0, 0.0, 0.0)), rotate(turn, (0.0, 0.0, 1.0))
     if kind <= CYLINDER:
         r, length = shapes.size[a, 0], shapes.size[a, 1]
-        press_bar(contacts.bars, shapes, b, centre, z, x, length, r, kind == CYLINDER, motion, stuff, finest, patch)
+        press_bar(contacts.bars, shapes, b, centre, z, x, length, r, kind == CYLINDER, motion, material, finest, patch)
         return gap, speed
     y = rotate(turn, (0.0, 1.0, 0.0))
     rows = ((x[0], y[0], z[0]), (x[1], y[1], z[1]), (x[2], y[2], z[2]))
-    press_points(shapes, b, contacts.samples, a, centre, rows, half, motion, stuff, finest, patch)
+    press_points(shapes, b, contacts.samples, a, centre, rows, half, motion, material, finest, patch)
     return gap, speed
 
 

@@ -99,7 +99,7 @@ def look(bodies, joints, begin, end, aim):
     Also updates the coordinates, and, to `aim`, the directions in which the rows act at the present places.
     Rows of limits that are not met count as met.
     """
-    g, rows, fixed = joints.change, joints.rows, joints.fixed
+    residual, rows, fixed = joints.change, joints.rows, joints.fixed
     for k in range(begin, end):
         joint = joints.each[k]
         kind, r, limit, j = joint.kind, joint.row, joint.limit, joint.index
@@ -109,7 +109,7 @@ def look(bodies, joints, begin, end, aim):
         gap = sub(arm_b, rotate(q_b, get3_at(fixed, k, AT_B)))
         active = joints.active[j]
         if kind <= WELD:
-            g[r], g[r + 1], g[r + 2] = gap
+            residual[r], residual[r + 1], residual[r + 2] = gap
             if aim:
                 _aim_force(rows, r, (1.0, 0.0, 0.0), arm_a, arm_b)
                 _aim_force(rows, r + 1, (0.0, 1.0, 0.0), arm_a, arm_b)
@@ -122,20 +122,20 @@ def look(bodies, joints, begin, end, aim):
                 x_a, y_a, z_a = axes_of(multiply(q_a, get4_at(fixed, k, FRAME_A)))
                 direction = scale(z_a, -1.0)
                 if kind == HINGE:
-                    g[r + 3], g[r + 4] = dot(z_a, x_b), dot(z_a, y_b)
+                    residual[r + 3], residual[r + 4] = dot(z_a, x_b), dot(z_a, y_b)
                     if aim:
                         _aim_couple(rows, r + 3, cross(z_a, x_b))
                         _aim_couple(rows, r + 4, cross(z_a, y_b))
                     if limit >= 0:  # an arc tangent is dear, and only limits ask for it
                         coordinate = nearest_turn(math.atan2(dot(x_b, y_a), dot(x_b, x_a)), coordinate)
                 else:
-                    g[r + 3], g[r + 4], g[r + 5] = dot(x_a, y_b), dot(y_a, z_b), dot(z_a, x_b)
+                    residual[r + 3], residual[r + 4], residual[r + 5] = dot(x_a, y_b), dot(y_a, z_b), dot(z_a, x_b)
                     if aim:
                         _aim_couple(rows, r + 3, cross(x_a, y_b))
                         _aim_couple(rows, r + 4, cross(y_a, z_b))
                         _aim_couple(rows, r + 5, cross(z_a, x_b))
             elif kind == ON_SEGMENT:
-                g[r], g[r + 1], coordinate = dot(gap, x_b), dot(gap, y_b), dot(gap, z_b)
+                residual[r], residual[r + 1], coordinate = dot(gap, x_b), dot(gap, y_b), dot(gap, z_b)
                 if aim:
                     _aim_force(rows, r, x_b, arm_a, arm_b)
                     _aim_force(rows, r + 1, y_b, arm_a, arm_b)
@@ -152,7 +152,7 @@ def look(bodies, joints, begin, end, aim):
                     _aim_force(rows, r, rotate(q_b, normal), arm_a, arm_b)
                     _aim_force(rows, r + 1, rotate(q_b, cross(tangent, normal)), arm_a, arm_b)
                 away = sub(local, at)
-                g[r], g[r + 1] = dot(away, normal), dot(away, cross(tangent, normal))
+                residual[r], residual[r + 1] = dot(away, normal), dot(away, cross(tangent, normal))
                 direction = rotate(q_b, tangent)
                 if active != 0.0:  # measured along the tangent: the parameter is a length only beyond the ends
                     tip = knot_point(joints.curves, joint.knot if active < 0.0 else joint.last_knot)
@@ -163,15 +163,15 @@ def look(bodies, joints, begin, end, aim):
                     direction = scale(gap, 1.0 / coordinate)
             else:
                 local = (dot(gap, x_b), dot(gap, y_b), dot(gap, z_b))
-                g[r], normal = distance_to_surface(joints.surfaces, k, get4_at(fixed, k, SIZE), local)
+                residual[r], normal = distance_to_surface(joints.surfaces, k, get4_at(fixed, k, SIZE), local)
                 if aim:
                     direction = axpy(normal[0], x_b, axpy(normal[1], y_b, scale(z_b, normal[2])))
                     _aim_force(rows, r, direction, arm_a, arm_b)
             joints.coordinate[j] = coordinate
             if limit >= 0:
-                g[limit] = 0.0
+                residual[limit] = 0.0
                 if active != 0.0:
-                    g[limit] = coordinate - fixed[k, LOWER if active < 0.0 else UPPER]
+                    residual[limit] = coordinate - fixed[k, LOWER if active < 0.0 else UPPER]
                 if aim and kind == HINGE:
                     _aim_couple(rows, limit, direction)
                 elif aim:

@@ -7,7 +7,7 @@ ones: no root is taken, and what is summed up stays in registers, nine numbers a
 """
 
 from impel.kernel import kernel
-from impel.motion.rotations import axpy, dot, get3, scale, set3, sub
+from impel.motion.rotations import axpy, get3, scale, set3, sub, transform
 
 FIRST, ZERO = 0, 1  # columns of `envelope`
 REDUNDANT = 1e-11  # pivot over diagonal entry below which a row says nothing new, as some joints of closed loops do
@@ -47,7 +47,7 @@ def solve(tiles, envelope, begin, end, x):
         row = envelope[r, ZERO]
         v = _three(x, r)
         for c in range(envelope[r, FIRST], r):
-            v = sub(v, applied(get_tile(tiles, row + c), _three(x, c)))
+            v = sub(v, transform(get_tile(tiles, row + c), _three(x, c)))
         _, (l10, _, _), (l20, l21, _) = get_tile(tiles, row + r)
         second = v[1] - l10 * v[0]
         _set_three(x, r, (v[0], second, v[2] - l20 * v[0] - l21 * second))
@@ -90,15 +90,9 @@ def _set_three(x, i, v):
 
 
 @kernel(inline=True)
-def applied(a, v):
-    """a·v"""
-    return dot(a[0], v), dot(a[1], v), dot(a[2], v)
-
-
-@kernel(inline=True)
 def product(a, b):
     """a·bᵀ"""
-    return applied(b, a[0]), applied(b, a[1]), applied(b, a[2])
+    return transform(b, a[0]), transform(b, a[1]), transform(b, a[2])
 
 
 @kernel(inline=True)
