@@ -32,7 +32,7 @@ from impel.stage.walkers import Troupe, troupe_of
 Floats = NDArray[np.float64]
 
 JOINT_STEP = 1 / 240  # s: the coarsest step with joints ...
-CONTACT_STEP = 1 / 480  # s: ... and with contact; both measured, see benchmarks
+CONTACT_STEP = 1 / 480  # s: ... and with contact; both measured
 HALVINGS = 8  # of the coarsest step: contact at 20 m/s needs six
 CLOSED = 1e-6  # m or rad: joints that start farther apart than this are refused
 

@@ -23,7 +23,10 @@ GROW_LATER = 256  # ... and at most, where doubling failed again and again, as w
 
 @kernel
 def step(time, dt, dt_last, bodies, followers, joints, displaced, printed, contacts, actuators, hand, gravity, drag):
-    """One attempt to go from `time` to `time + dt`, box by box as in the figure. Returns the verdict."""
+    """One attempt to go from `time` to `time + dt`, box by box as in the figure. Returns the verdict.
+
+    Takes the parts of a stage one by one: only where an argument is None does numba leave out what needs it.
+    """
     # 1. Control module: new targets, actuator forces, corrections by the observed motion (boxes 1.1 to 1.3)
     if hand is not None:
         drop_all(bodies)
