@@ -75,7 +75,7 @@ def notice(now, before, events, clock, time, dt, verdict):
     """Write down what the accepted step that ends at `time` has brought."""
     if clock.rejected[0] > 0:
         _tell(events, time, REJECTED, clock.rejected[0], clock.reason[0], dt)
-        clock.rejected[0] = 0
+        clock.rejected[0], clock.reason[0] = 0, GOOD
     if verdict != GOOD and clock.forced[0] == GOOD:  # told once for all steps in a row
         _tell(events, time, SMALLEST, 0, verdict, dt)
     clock.forced[0] = verdict
