@@ -83,7 +83,7 @@ class Placed(NamedTuple):
 
 
 def place(spec: JointSpec, bodies: Bodies) -> Placed:
-    """Where the bodies are now is how they are placed."""
+    """A joint as its bodies see it where they are now."""
     at = np.asarray(spec.at, float)
     at_b = at if spec.at_b is None else np.asarray(spec.at_b, float)
     frame: Vector = (1.0, 0.0, 0.0, 0.0)

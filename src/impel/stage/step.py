@@ -127,7 +127,32 @@ def all_finite(bodies):
     for i in range(len(bodies.mass)):
         for k in range(3):
             total += bodies.position[i, k] + bodies.velocity[i, k] + bodies.spin[i, k] + bodies.orientation[i, k]
+        total += bodies.orientation[i, 3]
     return math.isfinite(total)
+
+
+@kernel
+def halve_step(clock, verdict):
+    """After a step that was taken back; if it was a try of a longer one, the next try will be later."""
+    if clock.grown[0] == 1:
+        clock.patience[0] = min(2 * clock.patience[0], GROW_LATER)
+    clock.grown[0] = 0
+    clock.level[0] += 1
+    clock.good[0] = 0
+    clock.rejected[0] += 1
+    clock.reason[0] = verdict
+
+
+@kernel
+def double_step(clock, ticks):
+    """After enough good steps of so many ticks, where the coarser grid of steps has a line."""
+    clock.good[0] += 1
+    if clock.grown[0] == 1 and clock.good[0] >= GROW_AFTER:
+        clock.patience[0] = GROW_AFTER
+    if clock.good[0] >= clock.patience[0] and clock.level[0] > 0 and clock.tick[0] % (2 * ticks) == 0:
+        clock.level[0] -= 1
+        clock.good[0] = 0
+        clock.grown[0] = 1
 
 
 @kernel
@@ -160,13 +185,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
 
         if verdict != GOOD and ticks > 1:
             copy(saved, values)
-            if clock.grown[0] == 1:
-                clock.patience[0] = min(2 * clock.patience[0], GROW_LATER)
-            clock.grown[0] = 0
-            clock.level[0] += 1
-            clock.good[0] = 0
-            clock.rejected[0] += 1
-            clock.reason[0] = verdict
+            halve_step(clock, verdict)
             continue
         if verdict == NOT_A_NUMBER:
             copy(saved, values)
@@ -175,14 +194,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         notice(now, before, events, clock, time + dt, dt, verdict)
         clock.dt_last[0] = dt
         clock.tick[0] += ticks
-        clock.good[0] += 1
-        if clock.grown[0] == 1 and clock.good[0] >= GROW_AFTER:
-            clock.patience[0] = GROW_AFTER
-        # Double the step after some good ones, where the coarser grid of steps has a line.
-        if clock.good[0] >= clock.patience[0] and clock.level[0] > 0 and clock.tick[0] % (2 * ticks) == 0:
-            clock.level[0] -= 1
-            clock.good[0] = 0
-            clock.grown[0] = 1
+        double_step(clock, ticks)
         if one_step and clock.tick[0] < frame_ticks:
             return STEP_DONE
     return FRAME_DONE
