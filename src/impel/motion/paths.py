@@ -11,24 +11,17 @@ from impel.motion.rotations import angle_between, get3, get4, norm, set3, set4, 
 from impel.motion.splines import (
     COLUMNS,
     FASTEST,
-    LENGTH,
     align_signs,
     chord,
     fit_orientations,
     fit_positions,
     orientation_at,
-    pose_at,
     position_at,
     tangent,
 )
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-# 32 points: the arc length of a segment to 7e-6 (measured).
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
-GAUSS_U = tuple((0.5 + 0.5 * _NODES).tolist())
-GAUSS_WEIGHT = tuple((0.5 * _WEIGHTS).tolist())
 
 LOOKS = 16  # at each segment, to find the point of a path that is nearest to a body
 
@@ -42,7 +35,7 @@ class Paths:
     first_segment: Integers  # (P + 1,)
     turns: Integers  # (P,) 1 for orientations
     loops: Integers  # (P,) 1 if the last key leads back to the first, for ever
-    segments: Floats  # (S, COLUMNS) coefficients, bounds and lengths, see splines.py
+    segments: Floats  # (S, COLUMNS) coefficients and bounds, see splines.py
 
 
 def make_paths(keys: Sequence[ArrayLike], loops: Sequence[bool]) -> Paths:
@@ -110,9 +103,6 @@ def fit_path(keys, segments, turns, loops):
             fit_orientations(row, get4(keys, i), whole, t0, t1)
         else:
             fit_positions(row, get3(keys, i), whole, t0, t1)
-        row[LENGTH] = 0.0
-        for k in range(len(GAUSS_U)):
-            row[LENGTH] += GAUSS_WEIGHT[k] * norm(pose_at(row, GAUSS_U[k], turns)[1])
 
 
 @kernel

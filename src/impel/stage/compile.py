@@ -1,7 +1,7 @@
 """From a scene to flat arrays: what was written becomes what the compiled core works on."""
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,14 @@ from impel.motion.follow import follow
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
 from impel.physics.assembly import assemble
 from impel.physics.bodies import Bodies, make_bodies
-from impel.physics.contact import Coating, default_coating, make_contacts
+from impel.physics.coating import Coating, default_coating
+from impel.physics.contact import Contacts, make_contacts
 from impel.physics.follow import Followers
-from impel.physics.joints import AT_A, FRAME_A, KINDS, Joints, JointSpec, make_joints
+from impel.physics.joint_specs import KINDS, JointSpec
+from impel.physics.joints import AT_A, FRAME_A, Joints, make_joints
+from impel.scene.actors import Move, Turn
 from impel.scene.bodies import Body
-from impel.scene.derived import WATER, drive, followed
+from impel.scene.derived import drive, followed, mass_of
 from impel.scene.joints import Joint
 from impel.scene.scene import Scene, World
 from impel.scene.values import WORLD
@@ -29,7 +32,7 @@ from impel.stage.walkers import Troupe, troupe_of
 Floats = NDArray[np.float64]
 
 JOINT_STEP = 1 / 240  # s: the coarsest step with joints ...
-CONTACT_STEP = 1 / 480  # s: ... and with contact; both measured, see benchmarks
+CONTACT_STEP = 1 / 480  # s: ... and with contact; both measured
 HALVINGS = 8  # of the coarsest step: contact at 20 m/s needs six
 CLOSED = 1e-6  # m or rad: joints that start farther apart than this are refused
 
@@ -103,7 +106,7 @@ def _bodies(cast: dict[str, Body], solids: list[Solid], needs_world: bool) -> Bo
         position, orientation = centre_of(whole, at, turned)
         spin = np.radians(body.spin)
         velocity = np.array(body.velocity) + np.cross(spin, position - at)
-        mass = _mass(body, whole)
+        mass = mass_of(body) if body.moves_freely else math.inf
         inertia = mass * whole.inertia if math.isfinite(mass) else np.ones(3)
         rows.append((position, orientation, velocity, spin, mass, inertia))
     if needs_world:
@@ -116,16 +119,7 @@ def _start_of(body: Body) -> tuple[Any, Any]:
     if body.follows is None:
         return body.at, body.orientation
     times, positions, orientations = (np.asarray(told, float) for told in followed(body))
-    at, orientation, _, _ = follow(times, positions, orientations, 0, len(times), 0.0)
-    return at, orientation
-
-
-def _mass(body: Body, whole: Solid) -> float:
-    if body.fixed or body.follows is not None:
-        return math.inf
-    if body.mass is not None:
-        return body.mass
-    return whole.volume * (WATER if body.density is None else body.density)
+    return follow(times, positions, orientations, 0, len(times), 0.0)
 
 
 def centre_of(whole: Solid, at: Any, orientation: Any) -> tuple[Floats, Floats]:
@@ -236,17 +230,16 @@ def _ties(joints: Joints, bodies: Bodies) -> list[Tie]:
     return ties
 
 
-def _actuator(body: int, wish: Any, whole: Solid) -> ActuatorSpec:
+def _actuator(body: int, wish: Move | Turn, whole: Solid) -> ActuatorSpec:
     numbers = drive(wish)
-    turns = hasattr(wish, "base_angle")
-    written = wish.keys * 2 if len(wish.keys) == 1 else wish.keys  # a path has two ends
-    if turns:
-        keys = np.array([multiply_quaternions(key.orientation, whole.rotation) for key in written])
+    kind: Literal["move", "turn"]
+    if isinstance(wish, Turn):
+        kind, keys = "turn", np.array([multiply_quaternions(key.orientation, whole.rotation) for key in wish.keys])
     else:
-        keys = np.array([key.at for key in written], float)
+        kind, keys = "move", np.array([key.at for key in wish.keys], float)
     return ActuatorSpec(
         body=body,
-        kind="turn" if turns else "move",
+        kind=kind,
         keys=keys,
         base=numbers.base,
         loop=wish.loop,
@@ -258,10 +251,10 @@ def _actuator(body: int, wish: Any, whole: Solid) -> ActuatorSpec:
     )
 
 
-def _contacts(cast: dict[str, Body], bodies: Bodies, joints: list[JointSpec]) -> Any:
+def _contacts(cast: dict[str, Body], bodies: Bodies, joints: list[JointSpec]) -> Contacts | None:
     shapes = [body.shape.to_document() for body in cast.values()]
     collides = [body.collides for body in cast.values()]
-    coatings = [_coating(body, float(mass)) for body, mass in zip(cast.values(), bodies.mass)]
+    coatings: list[Coating | None] = [_coating(body, float(mass)) for body, mass in zip(cast.values(), bodies.mass)]
     if len(bodies.mass) > len(shapes):  # the world itself
         shapes.append({"sphere": 1.0})
         collides.append(False)
@@ -272,7 +265,7 @@ def _contacts(cast: dict[str, Body], bodies: Bodies, joints: list[JointSpec]) ->
     return make_contacts(bodies, shapes, coatings, collides=collides, tied=[(j.a, j.b) for j in joints])
 
 
-def _coating(body: Body, mass: float) -> Coating | None:
+def _coating(body: Body, mass: float) -> Coating:
     """What the animator wrote about a coating, completed by the default one."""
     given = body.coating.model_dump(exclude_none=True)
     return default_coating(body.shape.to_document(), mass)._replace(**given)

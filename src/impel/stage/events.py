@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.kernel import kernel, struct
+from impel.physics.verdicts import GOOD, REASONS
 from impel.stage.state import Stage
 from impel.takes import EVENT_KINDS
 
@@ -22,8 +23,6 @@ KEY, BEGIN, END, LIMIT, SATURATED, REJECTED, SMALLEST = (
     )
 )
 
-REASONS = ("", "contact too stiff", "contact too deep", "joints too far off", "moved too far", "not a number")
-
 
 @struct
 class Events:
@@ -31,8 +30,8 @@ class Events:
 
     time: NDArray[np.float64]
     kind: NDArray[np.int64]
-    subject: NDArray[np.int64]  # a body, joint or actuator, by the kind
-    other: NDArray[np.int64]  # the other body, the key, the reason
+    subject: NDArray[np.int64]  # a body, joint or actuator, by the kind; of a rejected step, how often it was
+    other: NDArray[np.int64]  # the other body, the key, the side of a limit, the verdict
     value: NDArray[np.float64]
     count: NDArray[np.int64]  # (1,)
     most_per_step: int
@@ -76,8 +75,8 @@ def notice(now, before, events, clock, time, dt, verdict):
     """Write down what the accepted step that ends at `time` has brought."""
     if clock.rejected[0] > 0:
         _tell(events, time, REJECTED, clock.rejected[0], clock.reason[0], dt)
-        clock.rejected[0] = 0
-    if verdict != 0 and clock.forced[0] == 0:  # told once for all steps in a row
+        clock.rejected[0], clock.reason[0] = 0, GOOD
+    if verdict != GOOD and clock.forced[0] == GOOD:  # told once for all steps in a row
         _tell(events, time, SMALLEST, 0, verdict, dt)
     clock.forced[0] = verdict
     _notice_contacts(now.contacts, before.contacts, events, time)

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from impel.files import Problem
 from impel.kernel import replace
-from impel.physics.contact import grow
+from impel.physics.broadphase import grow
+from impel.physics.verdicts import REASONS
 from impel.scene import Scene
 from impel.stage.compile import compile_scene
-from impel.stage.events import REASONS, drain, make_events
+from impel.stage.events import drain, make_events
 from impel.stage.state import Stage, make_clock, remember
 from impel.stage.step import FAILED, FRAME_DONE, NEEDS_EVENTS, NEEDS_PAIRS, OPENED, play
 
