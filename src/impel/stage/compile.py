@@ -19,7 +19,7 @@ from impel.physics.coating import Coating, default_coating
 from impel.physics.contact import Contacts, make_contacts
 from impel.physics.follow import Followers
 from impel.physics.joint_specs import KINDS, JointSpec
-from impel.physics.joints import AT_A, FRAME_A, Joints, make_joints
+from impel.physics.joints import AT_A, FRAME_A, MEMBER, Joints, make_joints
 from impel.scene.actors import Move, Turn
 from impel.scene.bodies import Body
 from impel.scene.derived import drive, followed, mass_of
@@ -209,7 +209,7 @@ def _hang_together(actuators: Actuators, bodies: Bodies, joints: Joints) -> None
 
 
 def _island_of(joints: Joints) -> dict[int, int]:
-    ends = joints.island[:, 2]
+    ends = joints.island[:, MEMBER]
     islands = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
     return dict(zip(joints.members.tolist(), islands.tolist()))
 

@@ -4,9 +4,9 @@ import math
 
 from impel.control.actuators import IMMOVABLE, LOOSE, NOTHING, press_less
 from impel.kernel import kernel
-from impel.motion.rotations import dot, get3, norm, scale, set3
+from impel.motion.rotations import dot, get3, get3_at, norm, scale, set3, set3_at
 from impel.physics.bodies import spin_of
-from impel.physics.joint_rows import set_vector, vector_of
+from impel.physics.joints import MEMBER
 from impel.physics.response import acceleration_of, heed_limits, hold_back, ignore_limits, turning_of
 from impel.physics.skyline import factor, get_tile, plus, product, set_tile, solve
 
@@ -33,7 +33,7 @@ def feel_contact(bodies, contacts, actuators, gravity):
     for p in range(len(contacts.touching)):
         if contacts.touching[p] != 0.0:
             one, other = contacts.pair[p, 0], contacts.pair[p, 1]
-            normal = vector_of(contacts.place, p, 3)
+            normal = get3_at(contacts.place, p, 3)
             for a in range(len(actuators.body)):
                 its = actuators.whole[actuators.body[a]]
                 if its == actuators.whole[one] and its != actuators.whole[other]:
@@ -61,12 +61,12 @@ def feel_joints(bodies, joints, actuators, crews, gravity):
     for c in range(len(crews.island)):
         island = crews.island[c]
         limited = ignore_limits(bodies, joints, island)
-        for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
+        for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
             set3(crews.free, joints.members[k], gravity)
         hold_back(joints, island, crews.free)
         for d in range(crews.first[c], crews.first[c + 1]):
             set3(crews.fall, d, answer_of(bodies, joints, actuators, crews, island, d))
-        for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
+        for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
             set3(crews.free, joints.members[k], (0.0, 0.0, 0.0))
         for d in range(crews.first[c], crews.first[c + 1]):
             for axis in range(3):
@@ -83,7 +83,7 @@ def push(bodies, joints, actuators, crews, c, d, axis):
     body = actuators.body[crews.worker[d]]
     if actuators.paths.turns[crews.worker[d]] == 1:
         torque = (1.0 if axis == 0 else 0.0, 1.0 if axis == 1 else 0.0, 1.0 if axis == 2 else 0.0)
-        set_vector(crews.free, body, 3, spin_of(bodies, body, torque))
+        set3_at(crews.free, body, 3, spin_of(bodies, body, torque))
     else:
         crews.free[body, axis] = bodies.inverse_mass[body]
     hold_back(joints, island, crews.free)
