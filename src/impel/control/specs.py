@@ -47,16 +47,6 @@ class ActuatorSpec:
         return 2 * self.beta / self.relaxation
 
 
-def alpha_from_speed(speed: float, base: float, relaxation: float, elasticity: float) -> float:
-    """The α that makes a body run at `speed` on a straight path: v = d·√(α/2)/(B·Δt), metres or radians alike."""
-    return 2 * (speed * elasticity * relaxation / base) ** 2
-
-
-def steady_speed(spec: ActuatorSpec) -> float:
-    """How fast a body runs along a straight path when nothing else acts on it."""
-    return spec.base * spec.stiffness / spec.damping
-
-
 def largest_stable_step(specs: Sequence[ActuatorSpec]) -> float:
     """The longest step, in seconds, that leaves every actuator stable and accurate.
 
