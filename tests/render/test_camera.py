@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from parade import parade
 
-from impel.render.camera import corners_of, shot_of
+from impel.render.action import corners_of
+from impel.render.camera import shot_of
 from impel.render.scenery import prepare
 from impel.takes import Take
 

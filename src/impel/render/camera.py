@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.motion.orientations import matrix_from_quaternion
+from impel.render.action import corners_of, moving_bodies
 from impel.takes.take import Floats, Take
 
 FOV = 19.0  # degrees, top to bottom; a long lens, calm perspective
@@ -58,41 +58,27 @@ def camera_matrix(shot: Shot, frame: int, size: tuple[int, int], samples: int) -
     return matrix
 
 
-def moving_bodies(take: Take) -> NDArray[np.bool_]:
-    """Which bodies move at all during the take."""
-    with np.errstate(invalid="ignore"):
-        shift = np.ptp(take.position, axis=0).max(axis=-1)
-        turn = np.ptp(np.abs(take.orientation), axis=0).max(axis=-1)
-    plane = np.array(["plane" in shape for shape in take.shapes], bool)
-    return ((shift > 1e-5) | (turn > 1e-5)) & ~plane
-
-
-def corners_of(take: Take, extents: Floats, bodies: Any, frames: Any) -> Floats:
-    """The corners (frames, bodies, 8, 3) of the boxes that hold the bodies, `extents` (N, 2, 3) in their frames."""
-    pick = np.array([[i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(8)])
-    local = np.stack([extents[bodies][:, pick[:, k], k] for k in range(3)], axis=-1)
-    turned = np.einsum("fbij,bkj->fbki", matrix_from_quaternion(take.orientation[frames][:, bodies]), local)
-    return take.position[frames][:, bodies][:, :, None] + turned
-
-
 def shot_of(
     take: Take,
     extents: Floats,
     size: tuple[int, int],
     *,
+    stage: NDArray[np.bool_] | None = None,
     also: Floats | None = None,
     visible: Any = None,
 ) -> Shot:
     """The take's own camera if it has one, else one that frames everything that moves, and the points `also`.
 
-    `visible(shot, frame)` tells how much of the action a shot shows (0 to 1); without it the first view is taken.
+    `stage` (F, N) tells what belongs to the action; left out, all does. `visible(shot, frame)` tells how much of the
+    action a shot shows (0 to 1); without it the first view is taken.
     """
     frames = np.unique(np.linspace(0, len(take.time) - 1, FRAMES_LOOKED_AT).round().astype(int))
     actors = np.flatnonzero(moving_bodies(take))
     if len(actors) == 0:
         actors = np.array([i for i, shape in enumerate(take.shapes) if "plane" not in shape], int)
     corners = corners_of(take, extents, actors, frames)
-    corners[~_on_stage(take, extents, corners)] = np.nan
+    if stage is not None:
+        corners[~stage[np.ix_(frames, actors)]] = np.nan
     if not np.isfinite(corners).any():
         corners = np.tile([[-1.0] * 3, [1.0] * 3], (len(frames), 1, 1, 1))  # nothing to see: look at the origin
     if take.camera is not None:
@@ -116,18 +102,6 @@ def shot_of(
         if best_score > 1 - BETTER:
             break
     return best
-
-
-def _on_stage(take: Take, extents: Floats, corners: Floats) -> NDArray[np.bool_]:
-    """(frames, actors): not fallen below everything that stands still; nobody wants to look down after those."""
-    standing = np.flatnonzero(~moving_bodies(take))
-    up = matrix_from_quaternion(take.orientation[0])[:, 2, 2]
-    slope = [i for i in standing if "plane" in take.shapes[i] and up[i] < 0.999]  # goes down for ever
-    if len(standing) == 0 or slope:
-        return np.ones(corners.shape[:2], bool)
-    lowest = np.nanmin(corners_of(take, extents, standing, [0])[..., 2])
-    with np.errstate(invalid="ignore"):
-        return corners[..., 2].max(axis=-1) > lowest
 
 
 def _props(take: Take, extents: Floats, action: Floats) -> Floats:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.files import Problem
-from impel.render.camera import moving_bodies
+from impel.render.action import moving_bodies
 from impel.render.scenery import Film
 from impel.takes.take import Floats, Take
 

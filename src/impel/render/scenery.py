@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 from impel.geometry.meshes import MARK, PLANE_SIDE, marks_of, mesh_of
 from impel.motion.orientations import matrix_from_quaternion
 from impel.render import light, shading
-from impel.render.camera import Shot, camera_matrix, corners_of, moving_bodies, shot_of
+from impel.render.action import corners_of, heights_of, moving_bodies, on_stage
+from impel.render.camera import Shot, camera_matrix, shot_of
 from impel.render.raster import rasterise
 from impel.takes.take import Floats, Take, linear_color
 
 STUDIO_FLOOR = "#c8ccd0"
-STUDIO_GAP = 0.15  # of the action's radius below it, where a take has no ground of its own
+STUDIO_GAP = 0.15  # of the action's radius below what floats, where a take has no ground of its own
+SUNK = 0.01  # of the action's radius: what goes so far below a floor is seen to pass through it
 ENDLESS = 80.0  # of the action's radius: half the side of a plane as drawn
 FINE, COARSE, MANY = 48, 24, 80  # sides of round things; the coarse ones when there are many bodies
 SUN_REACH = 1.8  # of the action's radius: what lies farther out casts no shadow
@@ -40,6 +42,7 @@ class Film:
     """A take, its drawable bodies (the take's and perhaps a studio floor) and the camera."""
 
     take: Take
+    stage: NDArray[np.bool_]  # (F, N) what belongs to the action
     shot: Shot
     size: tuple[int, int]  # width, height in pixels
     position: Floats  # (F, N, 3)
@@ -67,7 +70,8 @@ def prepare(take: Take, size: tuple[int, int], *, also: Floats | None = None) ->
     judge = (
         (lambda shot, frame: _visible(take, meshes, moves, hides, shot, frame)) if hides.any() and moves.any() else None
     )
-    shot = shot_of(take, meshes.extents[:count], size, also=also, visible=judge)
+    stage = on_stage(take, meshes.extents[:count])
+    shot = shot_of(take, meshes.extents[:count], size, stage=stage, also=also, visible=judge)
 
     # Of one type and layout whoever made the take: another would compile the kernels anew.
     position, orientation = (np.array(poses, np.float64, order="C") for poses in (take.position, take.orientation))
@@ -76,12 +80,14 @@ def prepare(take: Take, size: tuple[int, int], *, also: Floats | None = None) ->
         frames = len(take.time)
         position = np.concatenate([position, np.zeros((frames, 1, 3))], axis=1)
         orientation = np.concatenate([orientation, np.tile([1.0, 0.0, 0.0, 0.0], (frames, 1, 1))], axis=1)
-        position[:, -1] = [*shot.middle[0][:2], _studio_height(take, meshes, moves, shot)]
+        position[:, -1] = [*shot.middle[0][:2], _studio_height(take, meshes.extents, shot.radius)]
     half = ENDLESS * shot.radius + float(np.linalg.norm(shot.middle, axis=-1).max())
     meshes.vertices[np.repeat(planes, np.diff(meshes.starts))] *= half / (PLANE_SIDE / 2)
     paint, outsides = _paint(shapes, meshes, hides, planes, shot)
     casts = ~planes[meshes.body]
-    return Film(take, shot, size, position, orientation, meshes, paint, outsides, casts, _reach(take, meshes, shot))
+    return Film(
+        take, stage, shot, size, position, orientation, meshes, paint, outsides, casts, _reach(take, meshes, shot)
+    )
 
 
 def _meshes(shapes: list[dict[str, Any]], colors: list[str]) -> Meshes:
@@ -150,15 +156,20 @@ def _round_length(length: float) -> float:
     return float(steps[np.argmin(np.abs(np.log(steps / length)))])
 
 
-def _studio_height(take: Take, meshes: Meshes, moves: Any, shot: Shot) -> float:
-    """What stands still stands on the studio's floor; a take with nothing of that kind floats above it."""
-    standing = np.flatnonzero(~moves[: len(take.names)])
-    bodies = standing if len(standing) else np.arange(len(take.names))
-    every = np.unique(np.linspace(0, len(take.time) - 1, 60).round().astype(int))
-    heights = corners_of(take, meshes.extents, bodies, every)[..., 2]
-    heights = heights[np.isfinite(heights)]
-    lowest = float(heights.min()) if len(heights) else 0.0
-    return lowest if len(standing) else lowest - STUDIO_GAP * shot.radius
+def _studio_height(take: Take, extents: Floats, radius: float) -> float:
+    """Where a floor may be drawn that nothing is seen to pass through; NaN: nowhere, for something falls away.
+
+    What stands still stands on it; if there is nothing of that kind, or something hangs below, all floats above it.
+    """
+    moves = moving_bodies(take)
+    lows, stands = (heights_of(take, extents, np.flatnonzero(which))[0] for which in (moves, ~moves))
+    floor, reached = float(np.nanmin(stands, initial=np.inf)), np.nanmin(lows, axis=0, initial=np.inf)
+    if not reached.min(initial=np.inf) < floor - SUNK * radius:
+        return floor if np.isfinite(floor) else 0.0
+    before = lows[: max(1, 9 * len(lows) // 10)]
+    if np.any(reached < np.nanmin(before, axis=0, initial=np.inf) - STUDIO_GAP * radius):
+        return np.nan  # it gets to new depths at the very end: nothing will stop this fall
+    return min(floor, float(reached.min())) - STUDIO_GAP * radius
 
 
 def _reach(take: Take, meshes: Meshes, shot: Shot) -> float:

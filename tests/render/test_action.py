@@ -1,0 +1,89 @@
+"""What belongs to the action: who fell or went away for good does not, and no floor is drawn where there is none."""
+
+import numpy as np
+from test_camera import SIZE, seen_corners, take_of
+
+from impel.render.action import corners_of, heights_of, on_stage
+from impel.render.picture import expose
+from impel.render.scenery import prepare
+from impel.render.sequences import moments
+from impel.takes import Take
+
+DESK = ({"box": [2.0, 1.0, 0.05]}, np.array([0, 0, -0.025]))
+
+
+def falling(start, frames=151, fps=30.0, after=0.0):
+    time = np.maximum(np.arange(frames) / fps - after, 0)
+    return np.asarray(start) - 4.905 * time[:, None] ** 2 * [0, 0, 1]
+
+
+def floor_height(take):
+    """Of the floor that the studio adds as the last body; NaN if it adds none."""
+    film = prepare(take, SIZE)
+    assert len(film.position[0]) == len(take.names) + 1
+    return film.position[0, -1, 2]
+
+
+def test_heights_are_those_of_the_corners():
+    rng = np.random.default_rng(5)
+    q = rng.normal(size=(7, 3, 4))
+    take = take_of(*(({"box": rng.uniform(0.1, 2, 3).tolist()}, rng.normal(size=(7, 3))) for _ in range(3)))
+    take.orientation[:] = q / np.linalg.norm(q, axis=-1, keepdims=True)
+    extents = np.array([[[-0.1, -0.2, -0.3], [0.3, 0.1, 0.2]]] * 3) * rng.uniform(1, 2, (3, 1, 1))
+    corners = corners_of(take, extents, np.arange(3), np.arange(7))[..., 2]
+    low, high = heights_of(take, extents, np.arange(3))
+    assert np.allclose(low, corners.min(axis=-1))
+    assert np.allclose(high, corners.max(axis=-1))
+
+
+def test_a_ball_that_falls_for_ever_gets_no_floor_to_land_on():
+    take = take_of(({"sphere": 0.2}, falling([0, 0, 1])))
+    assert np.isnan(floor_height(take))
+    last = expose(prepare(take, SIZE), len(take.time) - 1)
+    assert np.ptp(last[-20:].reshape(-1, 3), axis=0).max() <= 2  # plain, where a floor and a shadow would be
+
+
+def test_no_floor_is_drawn_where_things_fall_past_the_desk():
+    lamp = np.stack([0.3 * np.sin(np.arange(151) / 10), np.zeros(151), np.full(151, 0.5)], axis=-1)
+    take = take_of(({"sphere": 0.1}, lamp), ({"box": [0.1] * 3}, falling([1.2, 0, 0.1])), DESK)
+    assert np.isnan(floor_height(take))
+
+
+def test_a_floor_carries_what_stands_and_lies_below_what_hangs():
+    swing = 0.8 * np.sin(np.arange(120) / 12)
+    pendulum = np.stack([np.sin(swing), 0 * swing, 1 - np.cos(swing)], axis=-1)
+    block = {"box": [0.2, 0.2, 0.2]}
+    assert floor_height(take_of((block, pendulum), ({"box": [1, 1, 1]}, np.array([0, 0, -1])))) == -1.5
+    assert -0.5 < floor_height(take_of((block, pendulum))) < -0.1
+    assert -0.5 < floor_height(take_of((block, pendulum), (block, np.array([0, 0, 1])))) < -0.1
+
+
+def test_moments_do_not_follow_what_fell_off():
+    """A lamp turns for two of six seconds; cubes fall from the desk and go on falling, faster and faster."""
+    time = np.arange(181) / 30
+    lamp = np.stack([0.4 * np.sin(3 * np.minimum(time, 2)), 0 * time, 0 * time + 0.4], axis=-1)
+    cubes = [({"box": [0.08] * 3}, falling([0.9 + i / 5, 0, 0.1], 181, after=1.0)) for i in range(2)]
+    take = take_of(({"sphere": 0.1}, lamp), *cubes, DESK)
+    stage = prepare(take, SIZE).stage
+    assert stage[:31].all()
+    assert not stage[60:, 1:3].any()
+    told = time[moments(take, 6, stage)]
+    assert told[0] == 0
+    assert told[-1] == 6
+    assert np.sum(told < 2.5) >= 4
+    assert np.sum(time[moments(take, 6)] < 2.5) < 4
+
+
+def test_what_hangs_below_all_that_stands_stays_on_stage():
+    swing = np.stack([np.sin(np.arange(60) / 9), np.zeros(60), np.full(60, -1.0)], axis=-1)
+    take = take_of(({"sphere": 0.1}, swing), ({"box": [0.1, 0.1, 0.1]}, np.zeros(3)))
+    film = prepare(take, SIZE)
+    assert on_stage(take, film.meshes.extents[:2]).all()
+    seen = seen_corners(take, film)[:, 0]
+    assert seen[..., 1].min() > 0
+    assert seen[..., 1].max() < SIZE[1]
+
+
+def test_an_empty_take_has_nobody_on_stage():
+    nothing = Take(np.zeros(1), [], np.zeros((1, 0, 3)), np.zeros((1, 0, 4)), [], [])
+    assert on_stage(nothing, np.zeros((0, 2, 3))).shape == (1, 0)
