@@ -87,3 +87,64 @@ def test_what_hangs_below_all_that_stands_stays_on_stage():
 def test_an_empty_take_has_nobody_on_stage():
     nothing = Take(np.zeros(1), [], np.zeros((1, 0, 3)), np.zeros((1, 0, 4)), [], [])
     assert on_stage(nothing, np.zeros((0, 2, 3))).shape == (1, 0)
+
+
+def rocking(where, frames=121, size=0.5):
+    """To and fro about a place."""
+    return np.asarray(where) + size * np.sin(np.arange(frames) / 10)[:, None] * [1, 0, 0]
+
+
+def test_a_shot_that_flies_off_leaves_the_catapult_large():
+    arm = [({"box": [2, 0.2, 0.1]}, rocking([0, 0, 1])), ({"box": [0.1, 0.2, 0.2]}, rocking([-0.9, 0, 1.2]))]
+    time = np.arange(121) / 30
+    flight = np.stack([-0.9 + 0.2 * np.minimum(time, 1) + 15 * np.maximum(time - 1, 0), 0 * time, 0 * time + 1.3], -1)
+    alone = prepare(take_of(*arm), SIZE).shot
+    film = prepare(take_of(*arm, ({"sphere": 0.12}, flight)), SIZE)
+    assert film.stage[:, :2].all()
+    assert film.stage[:35].all()
+    assert not film.stage[45:, 2].any()
+    assert film.shot.radius < 2.5 * alone.radius
+    assert flight[-1, 0] > 10 * film.shot.radius
+
+
+def test_who_comes_from_afar_is_seen_coming_but_not_going():
+    pins = [({"cylinder": {"radius": 0.05, "length": 0.4}}, rocking([x, y, 0.2], size=0.05)) for x, y in np.eye(2)]
+    pins += [({"sphere": 0.1}, rocking([x, x, 0.2], size=0.05)) for x in (0.1, 0.4, 0.7)]
+    ball = np.stack([np.linspace(-6, 9, 121), np.zeros(121), np.full(121, 0.2)], axis=-1)
+    take = take_of(*pins, ({"sphere": 0.2}, ball))
+    film = prepare(take, SIZE)
+    assert film.stage[ball[:, 0] < 1].all()
+    assert not film.stage[ball[:, 0] > 5, -1].any()
+    seen = seen_corners(take, film)[ball[:, 0] < 1]
+    assert seen[..., 0].min() >= 0
+    assert seen[..., 0].max() <= SIZE[0]
+
+
+def test_who_was_told_where_to_go_or_goes_with_the_others_never_leaves():
+    crowd = [({"sphere": 0.1}, rocking([x, 0, 0.2])) for x in (-0.5, 0, 0.5)]
+    away = np.linspace([0, 0, 0.2], [20, 0, 0.2], 121) ** 2 / 20
+    stray = take_of(*crowd, ({"sphere": 0.1}, away))
+    assert not prepare(stray, SIZE).stage.all()
+    for way in ("body 3.move", "body 3"):
+        stray.paths = {way: away}
+        assert prepare(stray, SIZE).stage.all()
+    together = take_of(*(({"sphere": 0.1}, path + away * [9, 0, 0]) for _, path in crowd))
+    assert prepare(together, SIZE).stage.all()
+    assert prepare(take_of(({"sphere": 0.1}, away)), SIZE).stage.all()
+
+
+def test_nobody_is_cut_off_for_little():
+    crowd = [({"sphere": 0.1}, rocking([x, 0, 0.2], size=2)) for x in (-4, -0.1, 0, 0.1, 4)]
+    roll = np.linspace([0, 0, 0.2], [7, 0, 0.2], 121)
+    assert prepare(take_of(*crowd, ({"sphere": 0.1}, roll)), SIZE).stage.all()
+
+
+def test_lost_bodies_do_not_unsettle_the_stage():
+    crowd = [({"sphere": 0.1}, rocking([x, 0, 0.2])) for x in (-0.5, 0, 0.5)]
+    take = take_of(*crowd, ({"sphere": 0.1}, np.linspace([0, 0, 0.2], [30, 0, 0.2], 121)))
+    take.position[50:, 0] = np.nan
+    stage = on_stage(take, prepare(take, SIZE).meshes.extents[:4])
+    assert stage[:, :3].all()
+    assert not stage[-1, 3]
+    take.position[:] = np.nan
+    assert on_stage(take, np.zeros((4, 2, 3))).all()
