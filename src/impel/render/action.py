@@ -66,7 +66,7 @@ def _astray(take: Take, extents: Floats, bodies: Any) -> NDArray[np.bool_]:
     never astray.
     """
     at = take.position[:, bodies]
-    known = np.isfinite(at).all(axis=-1)
+    known = np.asarray(np.isfinite(at).all(axis=-1))
     if len(bodies) < 2 or not known.any():
         return np.zeros(known.shape, bool)
     middle = np.median(at[known], axis=0)
@@ -74,7 +74,7 @@ def _astray(take: Take, extents: Floats, bodies: Any) -> NDArray[np.bool_]:
     core = np.linalg.norm(at - middle, axis=-1)
     radius = np.linalg.norm(np.abs(extents[bodies]).max(axis=1), axis=-1)
     far = ASTRAY * (np.median(core) + np.median(radius))
-    away: NDArray[np.bool_] = np.greater(core, far)
+    away = core > far
     for i in np.flatnonzero(away.any(axis=0)):
         others = np.median(np.delete(at, i, axis=1), axis=1)
         away[:, i] &= np.linalg.norm(at[:, i] - others, axis=-1) > far

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.render.action import corners_of, moving_bodies
+from impel.render.threads import thread_points
 from impel.takes.take import Floats, Take
 
 FOV = 19.0  # degrees, top to bottom; a long lens, calm perspective
@@ -13,6 +14,7 @@ FILLED = 0.86  # of the picture's half width and height may be used by the actio
 ELEVATIONS = (17.0, 36.0, 60.0)  # degrees above the horizon, in order of preference
 QUARTER = 30.0  # degrees between the view and straight on: the three-quarter view
 FAR = 7.0  # travels this many times its own size: the camera follows
+FAR_ON_WIRE = 30.0  # ... unless a wire shows where it goes: then the wire is worth seeing
 CALM = 0.5  # s, time scale of the following camera
 FRAMES_LOOKED_AT = 60
 BETTER = 0.08  # share of the action that another view must show more of to be preferred
@@ -88,7 +90,7 @@ def shot_of(
     points = (corners - path[frames][:, None, None]).reshape(-1, 3)
     points = points[np.isfinite(points).all(axis=-1)]
     if np.ptp(path, axis=0).max() == 0.0:
-        props = _props(take, extents, points + path[0])
+        props = _props(take, extents, points + path[0], frames)
         points = np.concatenate([points, props - path[0], *([also - path[0]] if also is not None else [])])
     shots = [_framed(points, path, azimuth, elevation, size) for azimuth, elevation in _views(points, path)]
     if visible is None:
@@ -104,14 +106,20 @@ def shot_of(
     return best
 
 
-def _props(take: Take, extents: Floats, action: Floats) -> Floats:
-    """The corners of what stands still amid the action and is no larger than it; floors and walls are."""
+def _props(take: Take, extents: Floats, action: Floats, frames: NDArray[np.int64]) -> Floats:
+    """The corners of what stands still amid the action and is no larger than it (floors and walls are), and threads."""
     low, high = action.min(axis=0), action.max(axis=0)
     middle, radius = (low + high) / 2, np.linalg.norm(high - low) / 2
     standing = np.flatnonzero(~moving_bodies(take) & (extents[:, 1, 0] > 0))
     corners = corners_of(take, extents, standing, [0])[0]
     away = np.linalg.norm(corners - middle, axis=-1)
-    return corners[away.max(axis=-1) < 1.2 * radius].reshape(-1, 3)
+    threads = thread_points(take, frames)
+    return np.concatenate(
+        [
+            corners[away.max(axis=-1) < 1.2 * radius].reshape(-1, 3),
+            threads[np.linalg.norm(threads - middle, axis=-1) < 2 * radius],
+        ]
+    )
 
 
 def _given(take: Take) -> Shot:
@@ -135,7 +143,8 @@ def _travel(take: Take, corners: Floats, frames: NDArray[np.int64]) -> Floats:
     middle = (low + high) / 2
     whole = (low.min(axis=0) + high.max(axis=0)) / 2
     own_size = float(np.median(np.linalg.norm(high - low, axis=-1)))
-    if np.linalg.norm(high.max(axis=0) - low.min(axis=0)) < FAR * own_size:
+    far = FAR_ON_WIRE if take.wires else FAR
+    if np.linalg.norm(high.max(axis=0) - low.min(axis=0)) < far * own_size:
         return np.tile(whole, (len(take.time), 1))
     every = np.stack([np.interp(take.time, take.time[frames[seen]], middle[:, k]) for k in range(3)], axis=-1)
     return _smooth(every, CALM * take.fps)

@@ -10,7 +10,7 @@ from impel.render import light, shading
 from impel.render.camera import camera_matrix, focal_length
 from impel.render.overlays import draw_overlays
 from impel.render.raster import rasterise
-from impel.render.scenery import Film, placed
+from impel.render.scenery import Film, lay_ropes, placed
 from impel.takes.take import Floats
 
 Picture = NDArray[np.uint8]  # (height, width, 3), sRGB
@@ -25,6 +25,7 @@ def expose(film: Film, frame: int, overlays: Collection[str] = ()) -> Picture:
     shot, (width, height) = film.shot, film.size
     position = film.position[frame]
     vertices, normals, axes = placed(film.meshes, position, film.orientation[frame])
+    lay_ropes(film, frame, vertices, normals)
     world = shading.World(vertices, normals, film.meshes.triangles, position, axes, film.paint, film.outsides)
     samples = samples_for(film.size)
     depth = np.zeros((height * samples, width * samples), np.float32)

@@ -13,6 +13,7 @@ from impel.motion.rotations import get3, get4, norm, set3
 from impel.physics.bodies import kinetic_energy
 from impel.scene import Scene
 from impel.scene.bodies import Body
+from impel.stage.lines import lines_of
 from impel.stage.performance import Performance
 from impel.takes.take import GROUND, PALETTE, Take
 
@@ -55,6 +56,8 @@ class Recorder:
             if not turns and actuators is not None:
                 tracks[f"{label}.target"] = self.target[:, a]
                 paths[label] = polyline(actuators.paths, a)
+        wires, ropes, slack = lines_of(self.performance.compiled, self.position, self.orientation)
+        channels |= slack
         camera = self.scene.camera
         return Take(
             time=np.arange(compiled.frames, dtype=np.float64) * compiled.pace.frame_seconds,
@@ -67,6 +70,8 @@ class Recorder:
             channels=channels,
             tracks=tracks,
             paths=paths,
+            wires=wires,
+            ropes=ropes,
             camera=None if camera is None else camera.model_dump(mode="json", by_alias=True),
         )
 

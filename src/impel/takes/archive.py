@@ -12,10 +12,17 @@ import numpy as np
 
 from impel.files import Problem, writing
 from impel.geometry.meshes import mesh_of
+from impel.takes.lines import WORLD
 from impel.takes.take import EVENT_KINDS, Floats, Take
 
 MAX_BYTES = 4 * 2**30  # unpacked; an hour of fifty bodies at 60 frames a second is 600 MB
-FAMILIES = {"channel/": "channels", "track/": "tracks", "path/": "paths"}  # name's beginning -> field of Take
+FAMILIES = {  # name's beginning -> field of Take
+    "channel/": "channels",
+    "track/": "tracks",
+    "path/": "paths",
+    "wire/": "wires",
+    "rope/": "ropes",
+}
 TEXTS = ("events", "shapes", "colors", "camera")  # kept as JSON
 ARRAYS = ("time", "names", "position", "orientation")
 
@@ -109,6 +116,8 @@ def _mistake(take: Take) -> str | None:
         **{f"channel/{name}": (values, (frames,)) for name, values in take.channels.items()},
         **{f"track/{name}": (values, (frames, 3)) for name, values in take.tracks.items()},
         **{f"path/{name}": (values, (*np.shape(values)[:1], 3)) for name, values in take.paths.items()},
+        **{f"wire/{name}": (values, (*np.shape(values)[:1], 3)) for name, values in take.wires.items()},
+        **{f"rope/{name}": (values, (frames, 2, 3)) for name, values in take.ropes.items()},
     }
     for name, (values, shape) in wanted.items():
         if values.dtype != np.float64 or values.shape != shape:
@@ -117,6 +126,9 @@ def _mistake(take: Take) -> str | None:
         return "time: must always increase"
     if len(set(take.names)) != bodies:
         return "names: a body is named twice"
+    for name, line in take.wires.items():
+        if len(line) < 2 or name.split(".")[0] not in (*take.names, WORLD):
+            return f"wire/{name}: expected at least two points, and a name that begins with that of a body"
     norm = np.linalg.norm(take.orientation, axis=-1)
     if np.any(np.abs(norm[np.isfinite(norm)] - 1) > 1e-3):
         return "orientation: expected unit quaternions (w, x, y, z)"

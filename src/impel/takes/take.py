@@ -47,6 +47,8 @@ class Take:
     channels: dict[str, Floats] = field(default_factory=dict)  # scalar series (F,), e.g. "ball.move.distance"
     tracks: dict[str, Floats] = field(default_factory=dict)  # points over time (F, 3), e.g. "ball.move.target"
     paths: dict[str, Floats] = field(default_factory=dict)  # polylines in the world (P, 3), e.g. "ball.move"
+    wires: dict[str, Floats] = field(default_factory=dict)  # polylines (P, 3) in the frame of a body: "beam.rail"
+    ropes: dict[str, Floats] = field(default_factory=dict)  # both ends (F, 2, 3); channel "rope.slack" goes with it
     camera: dict[str, Any] | None = None  # {"from": [..], "to": [..], "fov": 40}, or None: frame the action
 
     def __repr__(self) -> str:
