@@ -14,7 +14,9 @@ FILLED = 0.86  # of the picture's half width and height may be used by the actio
 ELEVATIONS = (17.0, 36.0, 60.0)  # degrees above the horizon, in order of preference
 QUARTER = 30.0  # degrees between the view and straight on: the three-quarter view
 FAR = 7.0  # travels this many times its own size: the camera follows
-FAR_ON_WIRE = 30.0  # ... unless a wire shows where it goes: then the wire is worth seeing
+FAR_PAST = 14.0  # ... if it passes things that stand there: these tell how it moves
+PASSED = 2.5  # of its own radius: a thing wholly within this was passed closely
+FAR_ON_WIRE = 30.0  # ... if a wire shows where it goes: the wire is worth seeing
 CALM = 0.5  # s, time scale of the following camera
 FRAMES_LOOKED_AT = 60
 BETTER = 0.08  # share of the action that another view must show more of to be preferred
@@ -86,8 +88,8 @@ def shot_of(
     if take.camera is not None:
         return _given(take)
 
-    path = _travel(take, corners, frames)
-    points = (corners - path[frames][:, None, None]).reshape(-1, 3)
+    path, passed = _travel(take, extents, corners, frames)
+    points = np.concatenate([(corners - path[frames][:, None, None]).reshape(-1, 3), passed])
     points = points[np.isfinite(points).all(axis=-1)]
     if np.ptp(path, axis=0).max() == 0.0:
         props = _props(take, extents, points + path[0], frames)
@@ -110,8 +112,7 @@ def _props(take: Take, extents: Floats, action: Floats, frames: NDArray[np.int64
     """The corners of what stands still amid the action and is no larger than it (floors and walls are), and threads."""
     low, high = action.min(axis=0), action.max(axis=0)
     middle, radius = (low + high) / 2, np.linalg.norm(high - low) / 2
-    standing = np.flatnonzero(~moving_bodies(take) & (extents[:, 1, 0] > 0))
-    corners = corners_of(take, extents, standing, [0])[0]
+    corners = _standing(take, extents)
     away = np.linalg.norm(corners - middle, axis=-1)
     threads = thread_points(take, frames)
     return np.concatenate(
@@ -134,20 +135,32 @@ def _given(take: Take) -> Shot:
     return Shot(np.tile(eye, copies), np.tile(to, copies), right, up, forward, fov, radius)
 
 
-def _travel(take: Take, corners: Floats, frames: NDArray[np.int64]) -> Floats:
-    """(F, 3) where the camera looks: one point, or along with the action if that goes far."""
+def _travel(take: Take, extents: Floats, corners: Floats, frames: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """(F, 3) where the camera looks: one point, or along with the action if that goes far.
+
+    In the second case also the corners of what the action passes closely, as seen from there when it does.
+    """
     flat = corners.reshape(len(frames), -1, 3)
     seen = np.any(np.isfinite(flat).all(axis=2), axis=1)
-    flat = flat[seen]
+    flat, frames = flat[seen], frames[seen]
     low, high = np.nanmin(flat, axis=1), np.nanmax(flat, axis=1)
     middle = (low + high) / 2
     whole = (low.min(axis=0) + high.max(axis=0)) / 2
     own_size = float(np.median(np.linalg.norm(high - low, axis=-1)))
-    far = FAR_ON_WIRE if take.wires else FAR
+    props = _standing(take, extents)
+    away = np.linalg.norm(props - middle[:, None, None], axis=-1).max(axis=-1)
+    when, close = away.argmin(axis=0), away.min(axis=0) < PASSED * own_size / 2
+    far = FAR_ON_WIRE if take.wires else FAR_PAST if close.any() else FAR
     if np.linalg.norm(high.max(axis=0) - low.min(axis=0)) < far * own_size:
-        return np.tile(whole, (len(take.time), 1))
-    every = np.stack([np.interp(take.time, take.time[frames[seen]], middle[:, k]) for k in range(3)], axis=-1)
-    return _smooth(every, CALM * take.fps)
+        return np.tile(whole, (len(take.time), 1)), np.zeros((0, 3))
+    every = np.stack([np.interp(take.time, take.time[frames], middle[:, k]) for k in range(3)], axis=-1)
+    path = _smooth(every, CALM * take.fps)
+    return path, (props - path[frames[when]][:, None])[close].reshape(-1, 3)
+
+
+def _standing(take: Take, extents: Floats) -> Floats:
+    """The corners (bodies, 8, 3) of what stands still, but for planes."""
+    return corners_of(take, extents, np.flatnonzero(~moving_bodies(take) & (extents[:, 1, 0] > 0)), [0])[0]
 
 
 def _smooth(values: Floats, sigma: float) -> Floats:
