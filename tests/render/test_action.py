@@ -128,6 +128,8 @@ def test_who_was_told_where_to_go_or_goes_with_the_others_never_leaves():
     for way in ("body 3.move", "body 3"):
         stray.paths = {way: away}
         assert prepare(stray, SIZE).stage.all()
+    stray.names[3], stray.paths = "cat.tail", {"cat.way": away}
+    assert prepare(stray, SIZE).stage.all()
     together = take_of(*(({"sphere": 0.1}, path + away * [9, 0, 0]) for _, path in crowd))
     assert prepare(together, SIZE).stage.all()
     assert prepare(take_of(({"sphere": 0.1}, away)), SIZE).stage.all()

@@ -1,9 +1,9 @@
-"""Joints that are seen are in the take: wires in the frame of their body, ropes with their ends and their slack."""
+"""What is drawn beside the bodies is in the take: wires in the frame of their body, ropes with their slack, aims."""
 
 import numpy as np
 import pytest
 
-from impel.motion.orientations import matrix_from_quaternion
+from impel.motion.orientations import matrix_from_quaternion, quaternion_from_euler
 from impel.scene import Scene
 from impel.stage import simulate
 from impel.takes import Take
@@ -61,3 +61,23 @@ def test_ropes_know_their_ends_and_their_slack(take: Take) -> None:
     assert slack[0] == pytest.approx(0.3)
     assert slack[-1] < 1e-3  # it has fallen into the rope
     assert np.allclose(slack + np.linalg.norm(ends[:, 1] - ends[:, 0], axis=-1), 0.6, atol=1e-3)
+
+
+def test_turns_tell_where_the_shape_should_point() -> None:
+    """A blob's principal axes are not those of its shape, and a take is about shapes."""
+    scene = Scene(seconds=3, gravity=[0, 0, 0])
+    lopsided = {
+        "points": [{"at": [0, 0, 0], "radius": 0.2}],
+        "segments": [{"from": [0, 0, 0], "to": [0.5, 0.3, 0], "radius": 0.1}],
+    }
+    hand = scene.body("hand", blob=lopsided, mass=1, collides=False)
+    keys = [[0, 0, 0], [0, 0, 80], [60, 0, 80]]
+    hand.turn([{"euler": key} for key in keys], speed=90)
+    take = simulate(scene)
+    path, target = (matrix_from_quaternion(q) for q in (take.paths["hand.turn"], take.tracks["hand.turn.target"]))
+    told = matrix_from_quaternion(quaternion_from_euler(keys))
+    assert np.allclose(path[[0, 16, 32]], told, atol=1e-9)
+    assert np.allclose(target[-1], told[-1], atol=1e-9)
+    assert np.allclose(matrix_from_quaternion(take.orientation[-1, 0]), told[-1], atol=0.02)
+    between = np.linalg.norm(target[:, None] - path, axis=(2, 3)).min(axis=1)
+    assert between.max() < 0.1  # the target runs on its path

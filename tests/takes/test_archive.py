@@ -51,8 +51,8 @@ def takes(draw):
             for t in draw(st.lists(NUMBERS, max_size=3))
         ],
         channels={draw(NAMES): draw(arrays.arrays(float, frames)) for _ in range(draw(st.integers(0, 2)))},
-        tracks={draw(NAMES): draw(arrays.arrays(float, (frames, 3)))},
-        paths={draw(NAMES): draw(arrays.arrays(float, (7, 3)))},
+        tracks={draw(NAMES): draw(arrays.arrays(float, (frames, draw(st.integers(3, 4)))))},
+        paths={draw(NAMES): draw(arrays.arrays(float, (7, draw(st.integers(3, 4)))))},
         camera=draw(st.sampled_from([None, {"from": [0, -5, 2], "to": [0, 0, 1], "fov": 40}])),
     )
 
@@ -131,7 +131,9 @@ def saved_with(path, **changes):
         ({"camera": np.array('{"from": [0, 0], "to": 3}')}, "camera"),
         ({"channel/energy": np.zeros(7)}, "channel/energy"),
         ({"track/body 0.move.target": np.zeros((3, 2))}, "track/body 0.move.target"),
+        ({"track/body 0.move.target": np.zeros((3, 5))}, "track/body 0.move.target"),
         ({"path/body 0.move": np.zeros(3)}, "path/body 0.move"),
+        ({"path/body 0.move": np.zeros(4)}, "path/body 0.move"),
     ],
 )
 def test_foreign_contents_are_named(changes, words, tmp_path):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from impel.cores import available_cores
 from impel.render.action import moving_bodies
+from impel.render.ghosts import pointed_at
 from impel.render.overlays import chosen_overlays
 from impel.render.picture import Picture, expose, samples_for
 from impel.render.scenery import Film, prepare
@@ -27,9 +28,12 @@ MEMORY, BYTES_PER_SAMPLE = 500_000_000, 12  # of pictures being drawn at the sam
 
 def film_of(take: Take, size: tuple[int, int], overlays: Overlays = False) -> Film:
     """A take made ready for pictures of that size; paths are kept in view if they are drawn."""
-    paths = [path for path in take.paths.values() if len(path)] if "paths" in chosen_overlays(overlays) else []
-    also = np.concatenate(paths) if paths else None
-    return prepare(take, size, also=also)
+    if "paths" not in chosen_overlays(overlays) or not take.paths:
+        return prepare(take, size)
+    # Where a turn leads is seen only once the bodies' sizes are known.
+    film = prepare(take, size)
+    points = np.concatenate([pointed_at(film, 0, name, path) for name, path in take.paths.items()])
+    return prepare(take, size, also=points[np.isfinite(points).all(axis=-1)])
 
 
 def picture(take: Take, time: float, *, size: tuple[int, int] = (960, 540), overlays: Overlays = False) -> Picture:

@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.control.targets import target_position
 from impel.kernel import kernel
 from impel.motion.orientations import conjugate_quaternions, matrix_from_quaternion, multiply_quaternions
 from impel.motion.paths import distance_to_path, polyline
-from impel.motion.rotations import get3, get4, norm, set3
+from impel.motion.rotations import get3, get4, norm
 from impel.physics.bodies import kinetic_energy
 from impel.scene import Scene
 from impel.scene.bodies import Body
@@ -31,7 +30,7 @@ class Recorder:
         self.speed = np.zeros((frames, bodies))
         self.energy = np.zeros(frames)
         self.felt = np.zeros((frames, actuators, 2))  # distance to the path, force
-        self.target = np.zeros((frames, actuators, 3))
+        self.target = np.zeros((frames, actuators, 4))  # (x, y, z, 0), or an orientation
 
     def write_frame(self) -> None:
         frame, stage = self.performance.frame, self.performance.stage
@@ -41,7 +40,8 @@ class Recorder:
         self.speed[frame] = np.linalg.norm(stage.bodies.velocity[:n], axis=1)
         self.energy[frame] = _energy(stage)
         if stage.actuators is not None:
-            _look_at_actuators(stage.bodies, stage.actuators, self.felt[frame], self.target[frame])
+            _look_at_actuators(stage.bodies, stage.actuators, self.felt[frame])
+            self.target[frame] = stage.actuators.pose
 
     def take(self) -> Take:
         compiled, actuators = self.performance.compiled, self.performance.stage.actuators
@@ -53,9 +53,12 @@ class Recorder:
             turns = label.endswith(".turn")
             channels[f"{label}.distance"] = np.degrees(self.felt[:, a, 0]) if turns else self.felt[:, a, 0]
             channels[f"{label}.{'torque' if turns else 'force'}"] = self.felt[:, a, 1]
-            if not turns and actuators is not None:
-                tracks[f"{label}.target"] = self.target[:, a]
-                paths[label] = polyline(actuators.paths, a)
+            if actuators is not None:
+                path, target = polyline(actuators.paths, a), self.target[:, a]
+                if turns:  # of the principal axes; a take is about the shapes
+                    back = conjugate_quaternions(compiled.solids[actuators.body[a]].rotation)
+                    path, target = multiply_quaternions(path, back), multiply_quaternions(target, back)
+                paths[label], tracks[f"{label}.target"] = path, target if turns else target[:, :3]
         wires, ropes, slack = lines_of(self.performance.compiled, self.position, self.orientation)
         channels |= slack
         camera = self.scene.camera
@@ -93,14 +96,12 @@ def _energy(stage: Any) -> float:
 
 
 @kernel
-def _look_at_actuators(bodies, actuators, felt, target):
+def _look_at_actuators(bodies, actuators, felt):
     for a in range(len(actuators.body)):
         body = actuators.body[a]
         x, q = get3(bodies.position, body), get4(bodies.orientation, body)
         felt[a, 0] = distance_to_path(actuators.paths, a, x, q)
         felt[a, 1] = norm(get3(actuators.applied, a))
-        if actuators.paths.turns[a] == 0:
-            set3(target, a, target_position(actuators, a))
 
 
 def _color(i: int, body: Body) -> str:

@@ -114,8 +114,8 @@ def _mistake(take: Take) -> str | None:
         "position": (take.position, (frames, bodies, 3)),
         "orientation": (take.orientation, (frames, bodies, 4)),
         **{f"channel/{name}": (values, (frames,)) for name, values in take.channels.items()},
-        **{f"track/{name}": (values, (frames, 3)) for name, values in take.tracks.items()},
-        **{f"path/{name}": (values, (*np.shape(values)[:1], 3)) for name, values in take.paths.items()},
+        **{f"track/{name}": (values, (frames, _places(values))) for name, values in take.tracks.items()},
+        **{f"path/{name}": (values, (*np.shape(values)[:1], _places(values))) for name, values in take.paths.items()},
         **{f"wire/{name}": (values, (*np.shape(values)[:1], 3)) for name, values in take.wires.items()},
         **{f"rope/{name}": (values, (frames, 2, 3)) for name, values in take.ropes.items()},
     }
@@ -141,6 +141,11 @@ def _mistake(take: Take) -> str | None:
     if take.camera is not None and not _is_camera(take.camera):
         return "camera: expected {from: [x, y, z], to: [x, y, z], fov: degrees}"
     return None
+
+
+def _places(values: Floats) -> int:
+    """How many numbers tell a place of a track or path: three, or the four of an orientation."""
+    return 4 if np.shape(values)[1:] == (4,) else 3
 
 
 def _list_of(values: Any, length: int | None, good: Any) -> bool:

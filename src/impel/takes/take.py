@@ -45,8 +45,10 @@ class Take:
     colors: list[str]  # (N,) "#rrggbb"
     events: list[dict[str, Any]] = field(default_factory=list)
     channels: dict[str, Floats] = field(default_factory=dict)  # scalar series (F,), e.g. "ball.move.distance"
-    tracks: dict[str, Floats] = field(default_factory=dict)  # points over time (F, 3), e.g. "ball.move.target"
-    paths: dict[str, Floats] = field(default_factory=dict)  # polylines in the world (P, 3), e.g. "ball.move"
+    tracks: dict[str, Floats] = field(default_factory=dict)  # points over time (F, 3), e.g. "ball.move.target",
+    # or orientations (F, 4), e.g. "arm.turn.target"
+    paths: dict[str, Floats] = field(default_factory=dict)  # polylines in the world (P, 3), e.g. "ball.move",
+    # or orientations (P, 4), e.g. "arm.turn"
     wires: dict[str, Floats] = field(default_factory=dict)  # polylines (P, 3) in the frame of a body: "beam.rail"
     ropes: dict[str, Floats] = field(default_factory=dict)  # both ends (F, 2, 3); channel "rope.slack" goes with it
     camera: dict[str, Any] | None = None  # {"from": [..], "to": [..], "fov": 40}, or None: frame the action
