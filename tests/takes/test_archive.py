@@ -45,7 +45,7 @@ def takes(draw):
         position=draw(arrays.arrays(float, (frames, n, 3), elements=NUMBERS)),
         orientation=np.tile(quaternion, (frames, n, 1)),
         shapes=[{"capsule": {"radius": 0.1, "length": 1}}] * n,
-        colors=["#0a1B2c"] * n,
+        colors=[draw(st.sampled_from(["#0a1B2c", "#0a1B2c80"]))] * n,
         events=[
             {"time": t, "kind": draw(st.sampled_from(EVENT_KINDS)), "subject": draw(NAMES), "details": {}}
             for t in draw(st.lists(NUMBERS, max_size=3))
@@ -126,6 +126,7 @@ def saved_with(path, **changes):
         ({"shapes": np.array(json.dumps([{"teapot": 1}] * 4))}, "shapes"),
         ({"shapes": np.array("[" * 100_000)}, "shapes"),
         ({"colors": np.array('["red", "red", "red", "red"]')}, "colors"),
+        ({"colors": np.array('["#1234567", "#123456", "#123456", "#123456"]')}, "colors"),
         ({"events": np.array('[{"kind": "miracle"}]')}, "events"),
         ({"camera": np.array('{"fov": 3}')}, "camera"),
         ({"camera": np.array('{"from": [0, 0], "to": 3}')}, "camera"),

@@ -14,7 +14,7 @@ from impel.render.action import corners_of, heights_of, moving_bodies, on_stage
 from impel.render.camera import Shot, camera_matrix, shot_of
 from impel.render.raster import rasterise
 from impel.render.threads import laid, threads_of
-from impel.takes.take import Floats, Take, linear_color
+from impel.takes.take import Floats, Take, linear_color, opacity
 
 STUDIO_FLOOR = "#c8ccd0"
 STUDIO_GAP = 0.15  # of the action's radius below what floats, where a take has no ground of its own
@@ -53,6 +53,7 @@ class Film:
     paint: shading.Paint
     outsides: light.Outsides
     casts: NDArray[np.bool_]  # (T,) a shadow
+    opacity: NDArray[np.float32]  # (T,) 1, or less for glass
     reach: float  # m about the middle of the action that the sun's map covers
     ropes: dict[str, int]  # which of the bodies they are
 
@@ -68,7 +69,8 @@ def prepare(take: Take, size: tuple[int, int], *, also: Floats | None = None) ->
     planes = np.array(["plane" in shape for shape in shapes], bool)
     moves, hides = np.zeros(len(shapes), bool), np.zeros(len(shapes), bool)
     moves[:count] = moving_bodies(take)
-    hides[:count] = ~(moves | planes)[:count]
+    solid = np.array([opacity(color) for color in colors])
+    hides[:count] = ~(moves | planes)[:count] & (solid[:count] == 1.0)
     judge = (
         (lambda shot, frame: _visible(take, meshes, moves, hides, shot, frame)) if hides.any() and moves.any() else None
     )
@@ -88,6 +90,7 @@ def prepare(take: Take, size: tuple[int, int], *, also: Floats | None = None) ->
     thin = slice(meshes.starts[first_thread], None)
     meshes.vertices[thin] += THREAD * shot.radius * meshes.normals[thin]
     paint, outsides = _paint(shapes, meshes, moves, planes, shot)
+    outsides.kind[solid < 1.0] = light.FIELD_NONE  # glass hides no light
     return Film(
         take=take,
         stage=stage,
@@ -98,7 +101,8 @@ def prepare(take: Take, size: tuple[int, int], *, also: Floats | None = None) ->
         meshes=meshes,
         paint=paint,
         outsides=outsides,
-        casts=~planes[meshes.body],
+        casts=~planes[meshes.body] & (solid[meshes.body] == 1.0),
+        opacity=solid[meshes.body].astype(np.float32),
         reach=_reach(take, meshes, shot),
         ropes={thread.rope: first_thread + i for i, thread in enumerate(threads) if thread.rope is not None},
     )

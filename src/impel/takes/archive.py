@@ -134,8 +134,8 @@ def _mistake(take: Take) -> str | None:
         return "orientation: expected unit quaternions (w, x, y, z)"
     if not _list_of(take.shapes, bodies, _is_shape):
         return "shapes: expected a shape as written in a scene for each body"
-    if not _list_of(take.colors, bodies, lambda c: isinstance(c, str) and re.fullmatch("#[0-9a-fA-F]{6}", c)):
-        return "colors: expected #rrggbb for each body"
+    if not _list_of(take.colors, bodies, lambda c: isinstance(c, str) and re.fullmatch("#([0-9a-fA-F]{2}){3,4}", c)):
+        return "colors: expected #rrggbb or #rrggbbaa for each body"
     if not _list_of(take.events, None, lambda e: isinstance(e, dict) and e.get("kind") in EVENT_KINDS):
         return "events: expected a list of {time, kind, subject, details} of known kinds"
     if take.camera is not None and not _is_camera(take.camera):

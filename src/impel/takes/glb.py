@@ -15,7 +15,7 @@ from impel.files import Problem, writing
 from impel.geometry.meshes import MARK, Mesh, marks_of, mesh_of
 from impel.motion.orientations import multiply_quaternions
 from impel.takes.lines import ROPE, WIRE, is_taut, owner_of, rope_lines, tube
-from impel.takes.take import Floats, Take, linear_color
+from impel.takes.take import Floats, Take, linear_color, opacity
 
 FLOAT, UNSIGNED_INT = 5126, 5125  # component types
 VERTICES, INDICES = 34962, 34963  # what a view of the buffer is bound to
@@ -150,8 +150,10 @@ def _geometry(mesh: Mesh, marks: NDArray[np.bool_], buffer: _Buffer) -> tuple[in
 
 def _material(color: str, lightness: float) -> dict[str, Any]:
     factor = [round(c, 6) for c in (linear_color(color) * lightness).tolist()]
-    metal = {"baseColorFactor": [*factor, 1.0], "metallicFactor": 0.0, "roughnessFactor": ROUGHNESS}
-    return {"name": color if lightness == 1 else f"{color} marks", "pbrMetallicRoughness": metal}
+    alpha = round(opacity(color), 6)
+    metal = {"baseColorFactor": [*factor, alpha], "metallicFactor": 0.0, "roughnessFactor": ROUGHNESS}
+    material = {"name": color if lightness == 1 else f"{color} marks", "pbrMetallicRoughness": metal}
+    return material | ({"alphaMode": "BLEND"} if alpha < 1 else {})
 
 
 def _lines(take: Take, document: dict[str, Any], buffer: _Buffer) -> list[Motion]:
