@@ -18,10 +18,10 @@ def falling(start, frames=151, fps=30.0, after=0.0):
 
 
 def floor_height(take):
-    """Of the floor that the studio adds as the last body; NaN if it adds none."""
+    """Of the floor that the studio adds after the bodies; NaN if it adds none."""
     film = prepare(take, SIZE)
-    assert len(film.position[0]) == len(take.names) + 1
-    return film.position[0, -1, 2]
+    assert film.paint.endless[len(take.names)]
+    return film.position[0, len(take.names), 2]
 
 
 def test_heights_are_those_of_the_corners():
@@ -56,6 +56,17 @@ def test_a_floor_carries_what_stands_and_lies_below_what_hangs():
     assert floor_height(take_of((block, pendulum), ({"box": [1, 1, 1]}, np.array([0, 0, -1])))) == -1.5
     assert -0.5 < floor_height(take_of((block, pendulum))) < -0.1
     assert -0.5 < floor_height(take_of((block, pendulum), (block, np.array([0, 0, 1])))) < -0.1
+
+
+def test_a_floor_lies_below_ropes_that_hang_and_wires():
+    take = take_of(({"sphere": 0.1}, rocking([0, 0, 2])), ({"box": [1, 1, 1]}, np.zeros(3)))
+    assert floor_height(take) == -0.5
+    take.wires = {"world.track": np.array([[-1.0, 0, 2], [1, 0, -1]])}
+    assert -1.6 < floor_height(take) < -1
+    take.wires, take.ropes = {}, {"rope": np.tile([[-0.5, 0, 2], [0.5, 0, 2]], (121, 1, 1))}
+    assert floor_height(take) == -0.5
+    take.channels = {"rope.slack": np.full(121, 6.0)}
+    assert -2.5 < floor_height(take) < -1.2
 
 
 def test_moments_do_not_follow_what_fell_off():

@@ -12,7 +12,7 @@ from test_glb import accessor, read_glb, validate
 from impel.files import Problem
 from impel.motion.orientations import matrix_from_quaternion
 from impel.takes import Take, load_npz, save_npz, write_glb
-from impel.takes.lines import hanging, is_taut, tube
+from impel.takes.lines import hanging, is_taut, rope_lines, tube
 
 COORDINATE = st.floats(-5, 5)
 POINT = st.tuples(COORDINATE, COORDINATE, COORDINATE)
@@ -96,6 +96,21 @@ def tied(frames=31):
         wires={"beam.rail": np.array([[-1.5, 0, 0.2], [1.5, 0, 0.2]]), "world.ring": ring},
         ropes={"rope": ends, "cord": ends + np.array([0, 0, 0.1])},
     )
+
+
+def test_a_slack_leash_lies_on_the_ground():
+    take = tied()
+    take.position[:, :, 2] -= 2.2
+    take.ropes["rope"][..., 2] -= 2.2
+    free = rope_lines(take, "rope", slice(None))
+    assert free[..., 2].min() < -0.1
+    take.shapes[0] = {"plane": {}}
+    take.position[:, 0] = 0
+    lines = rope_lines(take, "rope", slice(None))
+    assert lines[..., 2].min() == 0
+    assert np.array_equal(lines[..., 2], np.maximum(free[..., 2], 0))
+    take.ropes["rope"][..., 2] -= 5  # an end below the ground: the rope goes there
+    assert np.array_equal(rope_lines(take, "rope", [0])[:, [0, -1]], take.ropes["rope"][:1])
 
 
 def test_ropes_and_wires_are_kept_and_old_takes_have_none(tmp_path):

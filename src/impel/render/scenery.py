@@ -13,7 +13,7 @@ from impel.render import light, shading
 from impel.render.action import corners_of, heights_of, moving_bodies, on_stage
 from impel.render.camera import Shot, camera_matrix, shot_of
 from impel.render.raster import rasterise
-from impel.render.threads import laid, threads_of
+from impel.render.threads import laid, thread_points, threads_of
 from impel.takes.take import Floats, Take, linear_color, opacity
 
 STUDIO_FLOOR = "#c8ccd0"
@@ -191,12 +191,14 @@ def _studio_height(take: Take, extents: Floats, radius: float) -> float:
     moves = moving_bodies(take)
     lows, stands = (heights_of(take, extents, np.flatnonzero(which))[0] for which in (moves, ~moves))
     floor, reached = float(np.nanmin(stands, initial=np.inf)), np.nanmin(lows, axis=0, initial=np.inf)
-    if not reached.min(initial=np.inf) < floor - SUNK * radius:
+    threads = thread_points(take, np.unique(np.linspace(0, len(lows) - 1, 60).round().astype(int)))
+    lowest = min(float(reached.min(initial=np.inf)), float(threads[:, 2].min(initial=np.inf)))
+    if not lowest < floor - SUNK * radius:
         return floor if np.isfinite(floor) else 0.0
     before = lows[: max(1, 9 * len(lows) // 10)]
     if np.any(reached < np.nanmin(before, axis=0, initial=np.inf) - STUDIO_GAP * radius):
         return np.nan  # it gets to new depths at the very end: nothing will stop this fall
-    return min(floor, float(reached.min())) - STUDIO_GAP * radius
+    return min(floor, lowest) - STUDIO_GAP * radius
 
 
 def _reach(take: Take, meshes: Meshes, shot: Shot) -> float:

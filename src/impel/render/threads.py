@@ -33,7 +33,7 @@ def laid(take: Take, rope: str, frame: int, radius: float = 0.0) -> Mesh:
 
 def thread_points(take: Take, frames: NDArray[np.int64]) -> Floats:
     """(K, 3) where ropes and wires are in those frames, for the camera."""
-    points = [ends[frames].reshape(-1, 3) for ends in take.ropes.values()]
+    points = [rope_lines(take, name, frames).reshape(-1, 3) for name in take.ropes]
     for name, line in take.wires.items():
         owner = owner_of(take, name)
         if owner is None:

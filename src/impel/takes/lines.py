@@ -1,10 +1,12 @@
 """Ropes and wires: the line each one follows, and a thin tube around it."""
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from impel.geometry.meshes import Mesh
+from impel.motion.orientations import matrix_from_quaternion
 from impel.takes.take import Floats, Take
 
 ROPE, WIRE = "#8c7b62", "#7f8790"  # colours: hemp, steel
@@ -20,11 +22,24 @@ def owner_of(take: Take, wire: str) -> int | None:
     return None if name == WORLD else take.index(name)
 
 
-def rope_lines(take: Take, name: str, frames: slice | list[int], pieces: int = PIECES) -> Floats:
-    """Where a rope lies (frames, pieces + 1, 3): straight if it is taut, else hanging as a parabola of its length."""
+def rope_lines(take: Take, name: str, frames: Any, pieces: int = PIECES) -> Floats:
+    """Where a rope is (frames, pieces + 1, 3): straight if it is taut, else hanging as a parabola of its length.
+
+    What would hang below the ground lies on it; then the rope is drawn shorter than it is.
+    """
     ends = take.ropes[name][frames]
     slack = take.channels.get(f"{name}.slack")
-    return hanging(ends, np.zeros(len(ends)) if slack is None else slack[frames], pieces)
+    lines = hanging(ends, np.zeros(len(ends)) if slack is None else slack[frames], pieces)
+    lowest = np.minimum(ends[..., 2].min(axis=1), _ground(take))
+    lines[..., 2] = np.maximum(lines[..., 2], lowest[:, None])
+    return lines
+
+
+def _ground(take: Take) -> float:
+    """The height of the highest level plane, in the first frame."""
+    planes = [i for i, shape in enumerate(take.shapes) if "plane" in shape]
+    up = matrix_from_quaternion(take.orientation[0, planes])[:, 2, 2]
+    return float(np.max(take.position[0, planes, 2][up > 0.999], initial=-np.inf))
 
 
 def is_taut(take: Take, name: str) -> bool:
