@@ -269,12 +269,3 @@ def test_any_scene_survives_being_written_and_read(scene):
     for as_json in (False, True):
         text = format_document(scene.to_document(), as_json=as_json)
         assert parse_scene(parse_document(text, "x", as_json=as_json)) == scene
-
-
-def test_colours_may_say_how_much_is_seen_through_them():
-    scene = Scene()
-    scene.body("pane", box=[1, 1, 0.01], color="#8FC1D640")
-    assert scene.bodies["pane"].color == "#8fc1d640"
-    for wrong in ("#8fc1d64", "#8fc1d6400", "8fc1d640"):
-        with pytest.raises(Problem, match="for glass"):
-            scene.body("other", box=[1, 1, 0.01], color=wrong)

@@ -119,3 +119,9 @@ def advance_targets(bodies, actuators):
         set4(actuators.pose, a, pose)
         set3(actuators.tangent, a, tangent)
         set3(actuators.offset, a, offset)
+
+
+@kernel
+def target_position(actuators, a):
+    """Where the target of a moving actuator is."""
+    return get3(actuators.pose, a)

@@ -5,15 +5,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from impel.control.targets import target_position
 from impel.kernel import kernel
 from impel.motion.orientations import conjugate_quaternions, matrix_from_quaternion, multiply_quaternions
 from impel.motion.paths import distance_to_path, polyline
-from impel.motion.rotations import get3, get4, norm
+from impel.motion.rotations import get3, get4, norm, set3
 from impel.physics.bodies import kinetic_energy
 from impel.scene import Scene
 from impel.scene.bodies import Body
-from impel.stage.lines import lines_of
 from impel.stage.performance import Performance
+from impel.stage.threads import threads_of
 from impel.takes.take import GROUND, PALETTE, Take
 
 Floats = NDArray[np.float64]
@@ -30,7 +31,8 @@ class Recorder:
         self.speed = np.zeros((frames, bodies))
         self.energy = np.zeros(frames)
         self.felt = np.zeros((frames, actuators, 2))  # distance to the path, force
-        self.target = np.zeros((frames, actuators, 4))  # (x, y, z, 0), or an orientation
+        self.target = np.zeros((frames, actuators, 3))
+        self.aim = np.zeros((frames, actuators, 4))  # of those that turn
 
     def write_frame(self) -> None:
         frame, stage = self.performance.frame, self.performance.stage
@@ -40,27 +42,25 @@ class Recorder:
         self.speed[frame] = np.linalg.norm(stage.bodies.velocity[:n], axis=1)
         self.energy[frame] = _energy(stage)
         if stage.actuators is not None:
-            _look_at_actuators(stage.bodies, stage.actuators, self.felt[frame])
-            self.target[frame] = stage.actuators.pose
+            _look_at_actuators(stage.bodies, stage.actuators, self.felt[frame], self.target[frame])
+            self.aim[frame] = stage.actuators.pose
 
     def take(self) -> Take:
         compiled, actuators = self.performance.compiled, self.performance.stage.actuators
         self._from_centres_to_origins()
         channels = {"energy": self.energy}
         channels |= {f"{name}.speed": self.speed[:, i] for i, name in enumerate(compiled.cast)}
-        tracks, paths = {}, dict(compiled.troupe.ways)
+        wires, ropes, slack = threads_of(compiled, self.position, self.orientation)
+        channels |= slack
+        tracks, paths = self._turns()
+        paths |= compiled.troupe.ways
         for a, label in enumerate(compiled.actuators):
             turns = label.endswith(".turn")
             channels[f"{label}.distance"] = np.degrees(self.felt[:, a, 0]) if turns else self.felt[:, a, 0]
             channels[f"{label}.{'torque' if turns else 'force'}"] = self.felt[:, a, 1]
-            if actuators is not None:
-                path, target = polyline(actuators.paths, a), self.target[:, a]
-                if turns:  # of the principal axes; a take is about the shapes
-                    back = conjugate_quaternions(compiled.solids[actuators.body[a]].rotation)
-                    path, target = multiply_quaternions(path, back), multiply_quaternions(target, back)
-                paths[label], tracks[f"{label}.target"] = path, target if turns else target[:, :3]
-        wires, ropes, slack = lines_of(self.performance.compiled, self.position, self.orientation)
-        channels |= slack
+            if not turns and actuators is not None:
+                tracks[f"{label}.target"] = self.target[:, a]
+                paths[label] = polyline(actuators.paths, a)
         camera = self.scene.camera
         return Take(
             time=np.arange(compiled.frames, dtype=np.float64) * compiled.pace.frame_seconds,
@@ -86,6 +86,17 @@ class Recorder:
                 self.orientation[:, i] = q
                 self.position[:, i] -= matrix_from_quaternion(q) @ whole.offset
 
+    def _turns(self) -> tuple[dict[str, Floats], dict[str, Floats]]:
+        """Where bodies should point, as tracks and paths of orientations: not of principal axes but of shapes."""
+        compiled, actuators = self.performance.compiled, self.performance.stage.actuators
+        tracks, paths = {}, {}
+        for a, label in enumerate(compiled.actuators):
+            if actuators is not None and label.endswith(".turn"):
+                back = conjugate_quaternions(compiled.solids[actuators.body[a]].rotation)
+                tracks[f"{label}.target"] = multiply_quaternions(self.aim[:, a], back)
+                paths[label] = multiply_quaternions(polyline(actuators.paths, a), back)
+        return tracks, paths
+
 
 def _energy(stage: Any) -> float:
     """Kinetic energy and that of height, in joules."""
@@ -96,12 +107,14 @@ def _energy(stage: Any) -> float:
 
 
 @kernel
-def _look_at_actuators(bodies, actuators, felt):
+def _look_at_actuators(bodies, actuators, felt, target):
     for a in range(len(actuators.body)):
         body = actuators.body[a]
         x, q = get3(bodies.position, body), get4(bodies.orientation, body)
         felt[a, 0] = distance_to_path(actuators.paths, a, x, q)
         felt[a, 1] = norm(get3(actuators.applied, a))
+        if actuators.paths.turns[a] == 0:
+            set3(target, a, target_position(actuators, a))
 
 
 def _color(i: int, body: Body) -> str:

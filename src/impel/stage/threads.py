@@ -9,20 +9,20 @@ from impel.scene.values import WORLD
 from impel.stage.compile import Compiled
 
 Floats = NDArray[np.float64]
-Lines = dict[str, Floats]
+Threads = dict[str, Floats]
 
 STEPS = 8  # straight pieces between two points of a wire
 
 
-def lines_of(compiled: Compiled, position: Floats, orientation: Floats) -> tuple[Lines, Lines, Lines]:
+def threads_of(compiled: Compiled, position: Floats, orientation: Floats) -> tuple[Threads, Threads, Threads]:
     """Wires by "body.joint", in the frame of the body; ropes by joint, where their ends are (F, 2, 3); their slack.
 
     `position` and `orientation` are those of the shapes, over the whole take.
     """
     joints = compiled.stage.joints
-    wires: Lines = {}
-    ropes: Lines = {}
-    slack: Lines = {}
+    wires: Threads = {}
+    ropes: Threads = {}
+    slack: Threads = {}
     if joints is None:
         return wires, ropes, slack
     for k in np.argsort(joints.each["index"]):  # as they were written
