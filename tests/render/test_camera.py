@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from parade import parade
 
-from impel.render.camera import corners_of, shot_of
+from impel.render.action import corners_of
+from impel.render.camera import shot_of
 from impel.render.scenery import prepare
 from impel.takes import Take
 
@@ -41,11 +42,13 @@ def seen_corners(take, film):
     spread=st.tuples(*[st.floats(0.01, 20.0)] * 3),
     size=st.sampled_from([(640, 360), (360, 640), (300, 300)]),
 )
-def test_all_that_moves_is_in_the_picture_all_the_time(seed, spread, size):
+def test_all_the_action_is_in_the_picture_all_the_time(seed, spread, size):
     rng = np.random.default_rng(seed)
     steps = rng.normal(size=(50, 3, 3)).cumsum(axis=0) * spread * 0.1
     take = take_of(*(({"sphere": rng.uniform(0.05, 1.0)}, steps[:, i]) for i in range(3)))
-    seen = seen_corners(take, prepare(take, size))
+    film = prepare(take, size)
+    assert film.stage[0].all()
+    seen = seen_corners(take, film)[film.stage]
     assert seen[..., 2].min() > 0
     assert seen[..., 0].min() >= 0
     assert seen[..., 0].max() <= size[0]
@@ -134,3 +137,44 @@ def test_without_a_judge_the_first_view_is_taken():
     film = prepare(take, SIZE)
     shot = shot_of(take, film.meshes.extents, SIZE)
     assert np.allclose(shot.forward, film.shot.forward)
+
+
+def course(length, hoops):
+    """A ball flies through frames of four bars, which stand still."""
+    time = np.linspace(0, 1, 240)
+    way = np.stack([length * time, 0 * time, 1.2 + 0.3 * np.sin(2 * np.pi * hoops * time)], axis=-1)
+    take = [({"sphere": 0.15}, way)]
+    for i in range(hoops):
+        middle = way[round(240 * (i + 0.5) / hoops)]
+        take += [({"box": [0.04, 0.04, 0.7]}, middle + np.array([0, y, 0])) for y in (-0.35, 0.35)]
+        take += [({"box": [0.04, 0.7, 0.04]}, middle + np.array([0, 0, z])) for z in (-0.35, 0.35)]
+    return take_of(*take), way
+
+
+def test_a_short_course_is_seen_as_a_whole():
+    take, way = course(5.5, 3)
+    assert np.ptp(prepare(take_of(({"sphere": 0.15}, way)), SIZE).shot.eye, axis=0).max() > 1  # alone it is followed
+    film = prepare(take, SIZE)
+    assert np.ptp(film.shot.eye, axis=0).max() == 0
+    seen = seen_corners(take, film)
+    assert seen[..., :2].min() > 0
+    assert (seen[..., :2].max(axis=(0, 1, 2)) < SIZE).all()
+
+
+def test_on_a_long_course_what_is_passed_is_in_the_picture_when_it_is():
+    take, _ = course(30.0, 12)
+    film = prepare(take, SIZE)
+    assert np.ptp(film.shot.eye, axis=0).max() > 10
+    seen = seen_corners(take, film)
+    for i in range(12):
+        bars = seen[round(240 * (i + 0.5) / 12), 1 + 4 * i : 5 + 4 * i, :, :2]
+        assert bars.min() > 0
+        assert (bars.max(axis=(0, 1)) < SIZE).all()
+    assert np.median(np.ptp(seen[:, 0, :, 1], axis=1)) > 0.1 * SIZE[1]  # and the ball is not lost among them
+
+
+def test_a_wall_that_is_passed_does_not_widen_the_picture():
+    way = np.linspace([0, 0, 0.3], [20, 0, 0.3], 100)
+    open_air = prepare(take_of(({"sphere": 0.3}, way)), SIZE).shot
+    shot = prepare(take_of(({"sphere": 0.3}, way), ({"box": [15, 0.1, 3]}, np.array([10, 1, 1.5]))), SIZE).shot
+    assert shot.radius == open_air.radius

@@ -10,6 +10,7 @@ from parade import parade
 
 from impel.files import Problem
 from impel.render.camera import focal_length
+from impel.render.light import FIELD_NONE
 from impel.render.overlays import chosen_overlays, ink_of
 from impel.render.picture import expose
 from impel.render.scenery import prepare
@@ -58,6 +59,46 @@ def test_a_body_has_its_colour(color):
     got = colorsys.rgb_to_hsv(r, g, b)
     assert abs((got[0] - wanted[0] + 0.5) % 1 - 0.5) < 0.04
     assert abs(got[2] - wanted[2]) < 0.25
+
+
+def test_glass_lets_what_is_behind_shine_through():
+    """Of a ball before a coloured wall just the told share is seen, at its edges too; it casts no shadow."""
+
+    def shown(color):
+        take = one_ball(color, camera={"from": [0, -6, 0.5], "to": [0, 0, 0.5], "fov": 40})
+        take.shapes.append({"box": [8, 0.2, 4]})
+        take.names.append("wall")
+        take.colors.append("#2e86ab")
+        take.position = np.concatenate([take.position, np.tile([0, 1.2, 2.0], (31, 1, 1))], axis=1)
+        take.orientation = np.tile([1.0, 0, 0, 0], (31, 3, 1))
+        film = prepare(take, SIZE)
+        film.casts[film.meshes.body == 1] = False
+        film.outsides.kind[1] = FIELD_NONE
+        return expose(film, 15).astype(int), expose(without_ball(film), 15).astype(int)
+
+    solid, wall = shown("#e4572e")
+    assert np.abs(solid - wall).max() > 100
+    for digits in ("40", "c0"):
+        glass, again = shown(f"#e4572e{digits}")
+        assert np.array_equal(again, wall)
+        share = int(digits, 16) / 255
+        assert np.abs(glass - (wall + share * (solid - wall))).max() <= 1
+
+
+def test_glass_casts_no_shadow_and_hides_no_light():
+    clear, film = (prepare(one_ball(color), SIZE) for color in ("#e4572e00", "#e4572e"))
+    assert np.array_equal(expose(clear, 15), expose(without_ball(clear), 15))
+    assert not np.array_equal(expose(film, 15), expose(without_ball(film), 15))
+
+
+def test_overlays_within_glass_are_drawn_plainly():
+    path = np.linspace([-0.4, 0, 0.5], [0.4, 0, 0.5], 9)
+
+    def strongest(color):
+        film = prepare(one_ball(color, paths={"x": path}), SIZE)
+        return np.abs(expose(film, 15, ("paths",)).astype(int) - expose(film, 15)).max()
+
+    assert strongest("#e4572e20") > 2 * strongest("#e4572e")
 
 
 def test_edges_are_smooth():

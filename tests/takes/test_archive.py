@@ -45,14 +45,14 @@ def takes(draw):
         position=draw(arrays.arrays(float, (frames, n, 3), elements=NUMBERS)),
         orientation=np.tile(quaternion, (frames, n, 1)),
         shapes=[{"capsule": {"radius": 0.1, "length": 1}}] * n,
-        colors=["#0a1B2c"] * n,
+        colors=[draw(st.sampled_from(["#0a1B2c", "#0a1B2c80"]))] * n,
         events=[
             {"time": t, "kind": draw(st.sampled_from(EVENT_KINDS)), "subject": draw(NAMES), "details": {}}
             for t in draw(st.lists(NUMBERS, max_size=3))
         ],
         channels={draw(NAMES): draw(arrays.arrays(float, frames)) for _ in range(draw(st.integers(0, 2)))},
-        tracks={draw(NAMES): draw(arrays.arrays(float, (frames, 3)))},
-        paths={draw(NAMES): draw(arrays.arrays(float, (7, 3)))},
+        tracks={draw(NAMES): draw(arrays.arrays(float, (frames, draw(st.integers(3, 4)))))},
+        paths={draw(NAMES): draw(arrays.arrays(float, (7, draw(st.integers(3, 4)))))},
         camera=draw(st.sampled_from([None, {"from": [0, -5, 2], "to": [0, 0, 1], "fov": 40}])),
     )
 
@@ -126,12 +126,15 @@ def saved_with(path, **changes):
         ({"shapes": np.array(json.dumps([{"teapot": 1}] * 4))}, "shapes"),
         ({"shapes": np.array("[" * 100_000)}, "shapes"),
         ({"colors": np.array('["red", "red", "red", "red"]')}, "colors"),
+        ({"colors": np.array('["#1234567", "#123456", "#123456", "#123456"]')}, "colors"),
         ({"events": np.array('[{"kind": "miracle"}]')}, "events"),
         ({"camera": np.array('{"fov": 3}')}, "camera"),
         ({"camera": np.array('{"from": [0, 0], "to": 3}')}, "camera"),
         ({"channel/energy": np.zeros(7)}, "channel/energy"),
         ({"track/body 0.move.target": np.zeros((3, 2))}, "track/body 0.move.target"),
+        ({"track/body 0.move.target": np.zeros((3, 5))}, "track/body 0.move.target"),
         ({"path/body 0.move": np.zeros(3)}, "path/body 0.move"),
+        ({"path/body 0.move": np.zeros(4)}, "path/body 0.move"),
     ],
 )
 def test_foreign_contents_are_named(changes, words, tmp_path):

@@ -80,9 +80,10 @@ def still(frames=1, **changes):
         parade(),
         still(),
         still(5),
+        still(colors=["#ff000080"]),
         Take(np.zeros(1), [], np.zeros((1, 0, 3)), np.zeros((1, 0, 4)), [], []),
     ],
-    ids=["all shapes moving", "one frame", "nothing moves", "nothing at all"],
+    ids=["all shapes moving", "one frame", "nothing moves", "glass", "nothing at all"],
 )
 def test_khronos_validator_finds_no_errors_and_no_warnings(take, tmp_path):
     write_glb(take, tmp_path / "take.glb")
@@ -135,6 +136,14 @@ def test_still_bodies_get_no_channels_and_equal_shapes_share_their_vertices(tmp_
     vertices = {p["attributes"]["POSITION"] for mesh in document["meshes"] for p in mesh["primitives"]}
     assert len(vertices) == 6
     assert len({node["mesh"] for node in document["nodes"][1:]}) == len(document["meshes"])
+
+
+def test_glass_is_blended(tmp_path):
+    for color, alpha in (("#ff000080", 128 / 255), ("#ff0000", 1.0), ("#ff0000ff", 1.0)):
+        write_glb(still(colors=[color]), tmp_path / "take.glb")
+        for material in read_glb(tmp_path / "take.glb")[0]["materials"]:
+            assert material["pbrMetallicRoughness"]["baseColorFactor"][3] == pytest.approx(alpha, abs=1e-6)
+            assert material.get("alphaMode") == ("BLEND" if alpha < 1 else None)
 
 
 def test_a_take_that_blew_up_is_refused_in_one_line_and_nothing_is_written(tmp_path):

@@ -111,6 +111,16 @@ def test_channel_table_holds_every_channel_and_track(tmp_path):
     assert np.allclose(track, take.tracks["body 0.move.target"])
 
 
+def test_channel_table_tells_orientations_in_degrees(tmp_path):
+    take = parade(6, 40)
+    told = np.stack([np.linspace(0, 200, 40), np.full(40, 30.0), np.linspace(0, -80, 40)], axis=-1)
+    take.tracks = {"body 0.turn.target": quaternion_from_euler(told)}
+    write_channels_csv(take, tmp_path / "take.csv")
+    rows = rows_of(tmp_path / "take.csv")
+    track = np.array([[float(row[f"body 0.turn.target.{c}"]) for c in "xyz"] for row in rows])
+    assert np.allclose(track, told, atol=1e-6)
+
+
 def test_channel_table_of_a_take_without_channels_still_has_its_frames(tmp_path):
     take = parade(6, 4)
     take.channels, take.tracks = {}, {}

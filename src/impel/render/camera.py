@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.motion.orientations import matrix_from_quaternion
+from impel.render.action import corners_of, moving_bodies
+from impel.render.threads import thread_points
 from impel.takes.take import Floats, Take
 
 FOV = 19.0  # degrees, top to bottom; a long lens, calm perspective
@@ -13,6 +14,9 @@ FILLED = 0.86  # of the picture's half width and height may be used by the actio
 ELEVATIONS = (17.0, 36.0, 60.0)  # degrees above the horizon, in order of preference
 QUARTER = 30.0  # degrees between the view and straight on: the three-quarter view
 FAR = 7.0  # travels this many times its own size: the camera follows
+FAR_PAST = 14.0  # ... if it passes things that stand there: these tell how it moves
+PASSED = 2.5  # of its own radius: a thing wholly within this was passed closely
+FAR_ON_WIRE = 30.0  # ... if a wire shows where it goes: the wire is worth seeing
 CALM = 0.5  # s, time scale of the following camera
 FRAMES_LOOKED_AT = 60
 BETTER = 0.08  # share of the action that another view must show more of to be preferred
@@ -58,51 +62,37 @@ def camera_matrix(shot: Shot, frame: int, size: tuple[int, int], samples: int) -
     return matrix
 
 
-def moving_bodies(take: Take) -> NDArray[np.bool_]:
-    """Which bodies move at all during the take."""
-    with np.errstate(invalid="ignore"):
-        shift = np.ptp(take.position, axis=0).max(axis=-1)
-        turn = np.ptp(np.abs(take.orientation), axis=0).max(axis=-1)
-    plane = np.array(["plane" in shape for shape in take.shapes], bool)
-    return ((shift > 1e-5) | (turn > 1e-5)) & ~plane
-
-
-def corners_of(take: Take, extents: Floats, bodies: Any, frames: Any) -> Floats:
-    """The corners (frames, bodies, 8, 3) of the boxes that hold the bodies, `extents` (N, 2, 3) in their frames."""
-    pick = np.array([[i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(8)])
-    local = np.stack([extents[bodies][:, pick[:, k], k] for k in range(3)], axis=-1)
-    turned = np.einsum("fbij,bkj->fbki", matrix_from_quaternion(take.orientation[frames][:, bodies]), local)
-    return take.position[frames][:, bodies][:, :, None] + turned
-
-
 def shot_of(
     take: Take,
     extents: Floats,
     size: tuple[int, int],
     *,
+    stage: NDArray[np.bool_] | None = None,
     also: Floats | None = None,
     visible: Any = None,
 ) -> Shot:
     """The take's own camera if it has one, else one that frames everything that moves, and the points `also`.
 
-    `visible(shot, frame)` tells how much of the action a shot shows (0 to 1); without it the first view is taken.
+    `stage` (F, N) tells what belongs to the action; left out, all does. `visible(shot, frame)` tells how much of the
+    action a shot shows (0 to 1); without it the first view is taken.
     """
     frames = np.unique(np.linspace(0, len(take.time) - 1, FRAMES_LOOKED_AT).round().astype(int))
     actors = np.flatnonzero(moving_bodies(take))
     if len(actors) == 0:
         actors = np.array([i for i, shape in enumerate(take.shapes) if "plane" not in shape], int)
     corners = corners_of(take, extents, actors, frames)
-    corners[~_on_stage(take, extents, corners)] = np.nan
+    if stage is not None:
+        corners[~stage[np.ix_(frames, actors)]] = np.nan
     if not np.isfinite(corners).any():
         corners = np.tile([[-1.0] * 3, [1.0] * 3], (len(frames), 1, 1, 1))  # nothing to see: look at the origin
     if take.camera is not None:
         return _given(take)
 
-    path = _travel(take, corners, frames)
-    points = (corners - path[frames][:, None, None]).reshape(-1, 3)
+    path, passed = _travel(take, extents, corners, frames)
+    points = np.concatenate([(corners - path[frames][:, None, None]).reshape(-1, 3), passed])
     points = points[np.isfinite(points).all(axis=-1)]
     if np.ptp(path, axis=0).max() == 0.0:
-        props = _props(take, extents, points + path[0])
+        props = _props(take, extents, points + path[0], frames)
         points = np.concatenate([points, props - path[0], *([also - path[0]] if also is not None else [])])
     shots = [_framed(points, path, azimuth, elevation, size) for azimuth, elevation in _views(points, path)]
     if visible is None:
@@ -118,26 +108,19 @@ def shot_of(
     return best
 
 
-def _on_stage(take: Take, extents: Floats, corners: Floats) -> NDArray[np.bool_]:
-    """(frames, actors): not fallen below everything that stands still; nobody wants to look down after those."""
-    standing = np.flatnonzero(~moving_bodies(take))
-    up = matrix_from_quaternion(take.orientation[0])[:, 2, 2]
-    slope = [i for i in standing if "plane" in take.shapes[i] and up[i] < 0.999]  # goes down for ever
-    if len(standing) == 0 or slope:
-        return np.ones(corners.shape[:2], bool)
-    lowest = np.nanmin(corners_of(take, extents, standing, [0])[..., 2])
-    with np.errstate(invalid="ignore"):
-        return corners[..., 2].max(axis=-1) > lowest
-
-
-def _props(take: Take, extents: Floats, action: Floats) -> Floats:
-    """The corners of what stands still amid the action and is no larger than it; floors and walls are."""
+def _props(take: Take, extents: Floats, action: Floats, frames: NDArray[np.int64]) -> Floats:
+    """The corners of what stands still amid the action and is no larger than it (floors and walls are), and threads."""
     low, high = action.min(axis=0), action.max(axis=0)
     middle, radius = (low + high) / 2, np.linalg.norm(high - low) / 2
-    standing = np.flatnonzero(~moving_bodies(take) & (extents[:, 1, 0] > 0))
-    corners = corners_of(take, extents, standing, [0])[0]
+    corners = _standing(take, extents)
     away = np.linalg.norm(corners - middle, axis=-1)
-    return corners[away.max(axis=-1) < 1.2 * radius].reshape(-1, 3)
+    threads = thread_points(take, frames)
+    return np.concatenate(
+        [
+            corners[away.max(axis=-1) < 1.2 * radius].reshape(-1, 3),
+            threads[np.linalg.norm(threads - middle, axis=-1) < 2 * radius],
+        ]
+    )
 
 
 def _given(take: Take) -> Shot:
@@ -152,19 +135,32 @@ def _given(take: Take) -> Shot:
     return Shot(np.tile(eye, copies), np.tile(to, copies), right, up, forward, fov, radius)
 
 
-def _travel(take: Take, corners: Floats, frames: NDArray[np.int64]) -> Floats:
-    """(F, 3) where the camera looks: one point, or along with the action if that goes far."""
+def _travel(take: Take, extents: Floats, corners: Floats, frames: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """(F, 3) where the camera looks: one point, or along with the action if that goes far.
+
+    In the second case also the corners of what the action passes closely, as seen from there when it does.
+    """
     flat = corners.reshape(len(frames), -1, 3)
     seen = np.any(np.isfinite(flat).all(axis=2), axis=1)
-    flat = flat[seen]
+    flat, frames = flat[seen], frames[seen]
     low, high = np.nanmin(flat, axis=1), np.nanmax(flat, axis=1)
     middle = (low + high) / 2
     whole = (low.min(axis=0) + high.max(axis=0)) / 2
     own_size = float(np.median(np.linalg.norm(high - low, axis=-1)))
-    if np.linalg.norm(high.max(axis=0) - low.min(axis=0)) < FAR * own_size:
-        return np.tile(whole, (len(take.time), 1))
-    every = np.stack([np.interp(take.time, take.time[frames[seen]], middle[:, k]) for k in range(3)], axis=-1)
-    return _smooth(every, CALM * take.fps)
+    props = _standing(take, extents)
+    away = np.linalg.norm(props - middle[:, None, None], axis=-1).max(axis=-1)
+    when, close = away.argmin(axis=0), away.min(axis=0) < PASSED * own_size / 2
+    far = FAR_ON_WIRE if take.wires else FAR_PAST if close.any() else FAR
+    if np.linalg.norm(high.max(axis=0) - low.min(axis=0)) < far * own_size:
+        return np.tile(whole, (len(take.time), 1)), np.zeros((0, 3))
+    every = np.stack([np.interp(take.time, take.time[frames], middle[:, k]) for k in range(3)], axis=-1)
+    path = _smooth(every, CALM * take.fps)
+    return path, (props - path[frames[when]][:, None])[close].reshape(-1, 3)
+
+
+def _standing(take: Take, extents: Floats) -> Floats:
+    """The corners (bodies, 8, 3) of what stands still, but for planes."""
+    return corners_of(take, extents, np.flatnonzero(~moving_bodies(take) & (extents[:, 1, 0] > 0)), [0])[0]
 
 
 def _smooth(values: Floats, sigma: float) -> Floats:

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.files import Problem
-from impel.render.camera import moving_bodies
+from impel.render.action import moving_bodies
+from impel.render.ghosts import body_of, ghost, pointed_at
 from impel.render.scenery import Film
 from impel.takes.take import Floats, Take
 
@@ -15,7 +16,7 @@ KINDS = ("paths", "targets", "trails")
 USUAL = ("paths", "targets")  # what `overlays=True` means
 INK = "#343b45"  # for what belongs to no body
 HIDDEN = 0.28  # of the ink is seen through what hides it
-LINE, DOT = 2.0, 4.5  # pixels: width, radius; in a picture of 360 lines, larger ones in proportion
+LINE, OUTLINE, DOT = 2.0, 1.6, 4.5  # pixels: widths, radius; in a picture of 360 lines, larger ones in proportion
 TRAIL = 1.0  # s
 STEP = 2.0  # pixels: shorter pieces of a line are joined
 
@@ -42,20 +43,27 @@ def draw_overlays(film: Film, frame: int, picture: NDArray[np.uint8], depth: Any
             )
     if "paths" in overlays:
         for name, path in take.paths.items():
-            _line(film, frame, picture, depth, path, ink_of(take, name), LINE * unit, np.full(len(path), 0.9))
+            line = pointed_at(film, frame, name, path)
+            _line(film, frame, picture, depth, line, ink_of(take, name), LINE * unit, np.full(len(line), 0.9))
     if "targets" in overlays:
         for name, track in take.tracks.items():
-            x, y, distance = film.shot.seen(frame, track[frame], film.size)
-            if distance > 0:
-                _dot(picture, depth, x, y, distance, ink_of(take, name), DOT * unit)
+            ink = ink_of(take, name)
+            if track.shape[1] == 4:
+                inside, rim = ghost(film, frame, name, track[frame], OUTLINE * unit)
+                _blend(picture, 0.12 * inside, ink)
+                _blend(picture, 0.8 * rim, ink)
+            for point in pointed_at(film, frame, name, track[frame : frame + 1]):
+                x, y, distance = film.shot.seen(frame, point, film.size)
+                if distance > 0:
+                    _dot(picture, depth, x, y, distance, ink, DOT * unit)
 
 
 def ink_of(take: Take, name: str) -> str:
     """The colour of the body that a path or track `body.move...` belongs to, deepened to stand out from it."""
-    owners = [i for i, body in enumerate(take.names) if name == body or name.startswith(f"{body}.")]
-    if not owners:
+    owner = body_of(take, name)
+    if owner is None:
         return INK
-    color = take.colors[max(owners, key=lambda i: len(take.names[i]))]
+    color = take.colors[owner]
     return "#" + "".join(f"{int(0.62 * int(color[i : i + 2], 16)):02x}" for i in (1, 3, 5))
 
 

@@ -10,7 +10,7 @@ from impel.render import light, shading
 from impel.render.camera import camera_matrix, focal_length
 from impel.render.overlays import draw_overlays
 from impel.render.raster import rasterise
-from impel.render.scenery import Film, placed
+from impel.render.scenery import Film, lay_ropes, placed
 from impel.takes.take import Floats
 
 Picture = NDArray[np.uint8]  # (height, width, 3), sRGB
@@ -25,12 +25,14 @@ def expose(film: Film, frame: int, overlays: Collection[str] = ()) -> Picture:
     shot, (width, height) = film.shot, film.size
     position = film.position[frame]
     vertices, normals, axes = placed(film.meshes, position, film.orientation[frame])
+    lay_ropes(film, frame, vertices, normals)
     world = shading.World(vertices, normals, film.meshes.triangles, position, axes, film.paint, film.outsides)
     samples = samples_for(film.size)
     depth = np.zeros((height * samples, width * samples), np.float32)
     ids = np.full(depth.shape, -1, np.int32)
-    everything = np.ones(len(world.triangles), bool)
-    rasterise(vertices, world.triangles, everything, camera_matrix(shot, frame, film.size, samples), depth, ids)
+    matrix = camera_matrix(shot, frame, film.size, samples)
+    glass = film.opacity < 1.0
+    rasterise(vertices, world.triangles, ~glass, matrix, depth, ids)
     sun, sun_depth = sun_over(film, frame, vertices)
     focal = focal_length(shot.fov, film.size)
     view = shading.View(
@@ -44,10 +46,28 @@ def expose(film: Film, frame: int, overlays: Collection[str] = ()) -> Picture:
         height,
     )
     near = light.bodies_by_tile(film.outsides, shot.seen(frame, position, film.size), focal, film.size)
-    picture = shading.shade(samples, ids, world, view, sun, sun_depth, near)
+    picture: Picture = shading.shade(samples, ids, world, view, sun, sun_depth, near)
+    if overlays or glass.any():
+        behind = depth[samples // 2 :: samples, samples // 2 :: samples].copy()
+    if glass.any():
+        rasterise(vertices, world.triangles, glass, matrix, depth, ids)
+        front = shading.shade(samples, ids, world, view, sun, sun_depth, near)
+        picture = _seen_through(picture, front, np.where(ids >= 0, film.opacity[ids], np.float32(1)), samples)
     if overlays:
-        draw_overlays(film, frame, picture, depth[samples // 2 :: samples, samples // 2 :: samples], overlays)
+        draw_overlays(film, frame, picture, behind, overlays)
     return picture
+
+
+def _seen_through(behind: Picture, front: Picture, opacity: Any, samples: int) -> Picture:
+    """The picture with glass over the one without; they differ only where glass is, of which the nearest is seen."""
+    height, width, _ = behind.shape
+    glass = opacity < 1.0
+    alpha, count = (
+        values.reshape(height, samples, width, samples).sum(axis=(1, 3))
+        for values in (np.where(glass, opacity, 0.0), glass)
+    )
+    share = np.divide(alpha, count, out=np.zeros_like(alpha), where=count > 0)[..., None]
+    return np.round(behind * (1 - share) + front * share).astype(np.uint8)
 
 
 def triple(vector: Floats) -> light.Vector:

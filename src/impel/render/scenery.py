@@ -7,15 +7,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.geometry.meshes import MARK, PLANE_SIDE, marks_of, mesh_of
+from impel.geometry.meshes import MARK, PLANE_SIDE, Mesh, marks_of, mesh_of
 from impel.motion.orientations import matrix_from_quaternion
 from impel.render import light, shading
-from impel.render.camera import Shot, camera_matrix, corners_of, moving_bodies, shot_of
+from impel.render.action import corners_of, heights_of, moving_bodies, on_stage
+from impel.render.camera import Shot, camera_matrix, shot_of
 from impel.render.raster import rasterise
-from impel.takes.take import Floats, Take, linear_color
+from impel.render.threads import laid, thread_points, threads_of
+from impel.takes.take import Floats, Take, linear_color, opacity
 
 STUDIO_FLOOR = "#c8ccd0"
-STUDIO_GAP = 0.15  # of the action's radius below it, where a take has no ground of its own
+STUDIO_GAP = 0.15  # of the action's radius below what floats, where a take has no ground of its own
+SUNK = 0.01  # of the action's radius: what goes so far below a floor is seen to pass through it
+THREAD = 0.007  # of the action's radius: that of ropes and wires, about a pixel in a small picture
 ENDLESS = 80.0  # of the action's radius: half the side of a plane as drawn
 FINE, COARSE, MANY = 48, 24, 80  # sides of round things; the coarse ones when there are many bodies
 SUN_REACH = 1.8  # of the action's radius: what lies farther out casts no shadow
@@ -37,9 +41,10 @@ class Meshes(NamedTuple):
 
 @dataclass(frozen=True)
 class Film:
-    """A take, its drawable bodies (the take's and perhaps a studio floor) and the camera."""
+    """A take, its drawable bodies (the take's, perhaps a studio floor, then wires and ropes) and the camera."""
 
     take: Take
+    stage: NDArray[np.bool_]  # (F, N) what belongs to the action
     shot: Shot
     size: tuple[int, int]  # width, height in pixels
     position: Floats  # (F, N, 3)
@@ -48,61 +53,89 @@ class Film:
     paint: shading.Paint
     outsides: light.Outsides
     casts: NDArray[np.bool_]  # (T,) a shadow
+    opacity: NDArray[np.float32]  # (T,) 1, or less for glass
     reach: float  # m about the middle of the action that the sun's map covers
+    ropes: dict[str, int]  # which of the bodies they are
 
 
 def prepare(take: Take, size: tuple[int, int], *, also: Floats | None = None) -> Film:
     """Set up the scenery and choose the camera; `also` are points the camera should try to keep in view."""
-    shapes, colors = list(take.shapes), list(take.colors)
-    own_floor = any("plane" in shape for shape in shapes)
-    if not own_floor:  # the last body, so that the take's keep their numbers
-        shapes.append({"plane": {}})
-        colors.append(STUDIO_FLOOR)
-    meshes = _meshes(shapes, colors)
-    count = len(take.names)
-    moves = np.zeros(len(shapes), bool)
-    moves[:count] = moving_bodies(take)
+    count, threads = len(take.names), threads_of(take)
+    own_floor = any("plane" in shape for shape in take.shapes)
+    shapes = [*take.shapes, *([] if own_floor else [{"plane": {}}])]
+    colors = [*take.colors, *([] if own_floor else [STUDIO_FLOOR]), *(thread.color for thread in threads)]
+    meshes = _meshes(shapes, [thread.mesh for thread in threads], colors)
+    shapes += [{"thread": {}}] * len(threads)
     planes = np.array(["plane" in shape for shape in shapes], bool)
-    hides = ~moves & ~planes
+    moves, hides = np.zeros(len(shapes), bool), np.zeros(len(shapes), bool)
+    moves[:count] = moving_bodies(take)
+    solid = np.array([opacity(color) for color in colors])
+    hides[:count] = ~(moves | planes)[:count] & (solid[:count] == 1.0)
     judge = (
         (lambda shot, frame: _visible(take, meshes, moves, hides, shot, frame)) if hides.any() and moves.any() else None
     )
-    shot = shot_of(take, meshes.extents[:count], size, also=also, visible=judge)
+    stage = on_stage(take, meshes.extents[:count])
+    shot = shot_of(take, meshes.extents[:count], size, stage=stage, also=also, visible=judge)
 
     # Of one type and layout whoever made the take: another would compile the kernels anew.
     position, orientation = (np.array(poses, np.float64, order="C") for poses in (take.position, take.orientation))
     position[~np.isfinite(orientation).all(axis=-1)] = np.nan  # lost; nowhere is not drawn
+    owners = [*([] if own_floor else [None]), *(thread.owner for thread in threads)]
+    position, orientation = _accompanied(position, [0.0] * 3, owners), _accompanied(orientation, [1.0, 0, 0, 0], owners)
     if not own_floor:
-        frames = len(take.time)
-        position = np.concatenate([position, np.zeros((frames, 1, 3))], axis=1)
-        orientation = np.concatenate([orientation, np.tile([1.0, 0.0, 0.0, 0.0], (frames, 1, 1))], axis=1)
-        position[:, -1] = [*shot.middle[0][:2], _studio_height(take, meshes, moves, shot)]
+        position[:, count] = [*shot.middle[0][:2], _studio_height(take, meshes.extents, shot.radius)]
     half = ENDLESS * shot.radius + float(np.linalg.norm(shot.middle, axis=-1).max())
     meshes.vertices[np.repeat(planes, np.diff(meshes.starts))] *= half / (PLANE_SIDE / 2)
-    paint, outsides = _paint(shapes, meshes, hides, planes, shot)
-    casts = ~planes[meshes.body]
-    return Film(take, shot, size, position, orientation, meshes, paint, outsides, casts, _reach(take, meshes, shot))
+    first_thread = len(shapes) - len(threads)
+    thin = slice(meshes.starts[first_thread], None)
+    meshes.vertices[thin] += THREAD * shot.radius * meshes.normals[thin]
+    paint, outsides = _paint(shapes, meshes, moves, planes, shot)
+    outsides.kind[solid < 1.0] = light.FIELD_NONE  # glass hides no light
+    return Film(
+        take=take,
+        stage=stage,
+        shot=shot,
+        size=size,
+        position=position,
+        orientation=orientation,
+        meshes=meshes,
+        paint=paint,
+        outsides=outsides,
+        casts=~planes[meshes.body] & (solid[meshes.body] == 1.0),
+        opacity=solid[meshes.body].astype(np.float32),
+        reach=_reach(take, meshes, shot),
+        ropes={thread.rope: first_thread + i for i, thread in enumerate(threads) if thread.rope is not None},
+    )
 
 
-def _meshes(shapes: list[dict[str, Any]], colors: list[str]) -> Meshes:
+def _accompanied(poses: Floats, home: list[float], owners: list[int | None]) -> Floats:
+    """Poses (F, N, k) and those of more bodies, which are where their owners are, or at home."""
+    at_home = np.tile(home, (len(poses), 1, 1))
+    return np.concatenate([poses, *(at_home if i is None else poses[:, i : i + 1] for i in owners)], axis=1)
+
+
+def _meshes(shapes: list[dict[str, Any]], threads: list[Mesh], colors: list[str]) -> Meshes:
     segments = FINE if len(shapes) <= MANY else COARSE
     known: dict[str, Any] = {}
     vertices, normals, starts, triangles, body, color = [], [], [0], [], [], []
-    extents = np.zeros((len(shapes), 2, 3))
+    extents = np.zeros((len(colors), 2, 3))
+    parts: list[Any] = []
     for i, shape in enumerate(shapes):
         key = json.dumps(shape, sort_keys=True)
         if key not in known:
             mesh = mesh_of(shape, segments=segments)
             known[key] = (*mesh, marks_of(shape, mesh))
-        v, n, t, marks = known[key]
+        parts.append(known[key])
+        if "plane" not in shape:
+            extents[i] = known[key][0].min(axis=0), known[key][0].max(axis=0)
+    parts += [(*mesh, np.zeros(len(mesh[2]), bool)) for mesh in threads]
+    for i, (v, n, t, marks) in enumerate(parts):
         vertices.append(v)
         normals.append(n)
         starts.append(starts[-1] + len(v))
         triangles.append(t + starts[i])
         body.append(np.full(len(t), i, np.int32))
         color.append(2 * i + marks.astype(np.int32))
-        if "plane" not in shape:
-            extents[i] = v.min(axis=0), v.max(axis=0)
     tones = np.array([[linear_color(c), MARK * linear_color(c)] for c in colors]).reshape(-1, 3)
     return Meshes(
         np.concatenate(vertices),
@@ -117,7 +150,7 @@ def _meshes(shapes: list[dict[str, Any]], colors: list[str]) -> Meshes:
 
 
 def _paint(
-    shapes: list[dict[str, Any]], meshes: Meshes, still: Any, planes: Any, shot: Shot
+    shapes: list[dict[str, Any]], meshes: Meshes, moves: Any, planes: Any, shot: Shot
 ) -> tuple[shading.Paint, light.Outsides]:
     low, high = meshes.extents[:, 0], meshes.extents[:, 1]
     half = (high - low) / 2
@@ -129,7 +162,7 @@ def _paint(
             size[i, :2] = shape[name]["radius"], shape[name]["length"] / 2
     bound = np.linalg.norm(np.maximum(np.abs(low), np.abs(high)), axis=-1)
     bound[planes] = 1e6  # m: a plane is near everything
-    boards = np.array(["box" in shape for shape in shapes], bool) & still
+    boards = np.array(["box" in shape for shape in shapes], bool) & ~moves
     boards &= (half[:, :2].min(axis=-1) > 0.6 * shot.radius) & (half[:, 2] < half[:, :2].min(axis=-1))
     paint = shading.Paint(
         body=meshes.body,
@@ -140,7 +173,7 @@ def _paint(
         radius=float(shot.radius),
         square=_round_length(shot.radius / 2),
     )
-    reach = light.OPEN_REACH * np.median(bound[~still & ~planes]) if np.any(~still & ~planes) else 0.1 * shot.radius
+    reach = light.OPEN_REACH * np.median(bound[moves]) if moves.any() else 0.1 * shot.radius
     return paint, light.Outsides(kind, size, bound, float(min(reach, 0.14 * shot.radius)))
 
 
@@ -150,15 +183,22 @@ def _round_length(length: float) -> float:
     return float(steps[np.argmin(np.abs(np.log(steps / length)))])
 
 
-def _studio_height(take: Take, meshes: Meshes, moves: Any, shot: Shot) -> float:
-    """What stands still stands on the studio's floor; a take with nothing of that kind floats above it."""
-    standing = np.flatnonzero(~moves[: len(take.names)])
-    bodies = standing if len(standing) else np.arange(len(take.names))
-    every = np.unique(np.linspace(0, len(take.time) - 1, 60).round().astype(int))
-    heights = corners_of(take, meshes.extents, bodies, every)[..., 2]
-    heights = heights[np.isfinite(heights)]
-    lowest = float(heights.min()) if len(heights) else 0.0
-    return lowest if len(standing) else lowest - STUDIO_GAP * shot.radius
+def _studio_height(take: Take, extents: Floats, radius: float) -> float:
+    """Where a floor may be drawn that nothing is seen to pass through; NaN: nowhere, for something falls away.
+
+    What stands still stands on it; if there is nothing of that kind, or something hangs below, all floats above it.
+    """
+    moves = moving_bodies(take)
+    lows, stands = (heights_of(take, extents, np.flatnonzero(which))[0] for which in (moves, ~moves))
+    floor, reached = float(np.nanmin(stands, initial=np.inf)), np.nanmin(lows, axis=0, initial=np.inf)
+    threads = thread_points(take, np.unique(np.linspace(0, len(lows) - 1, 60).round().astype(int)))
+    lowest = min(float(reached.min(initial=np.inf)), float(threads[:, 2].min(initial=np.inf)))
+    if not lowest < floor - SUNK * radius:
+        return floor if np.isfinite(floor) else 0.0
+    before = lows[: max(1, 9 * len(lows) // 10)]
+    if np.any(reached < np.nanmin(before, axis=0, initial=np.inf) - STUDIO_GAP * radius):
+        return np.nan  # it gets to new depths at the very end: nothing will stop this fall
+    return min(floor, lowest) - STUDIO_GAP * radius
 
 
 def _reach(take: Take, meshes: Meshes, shot: Shot) -> float:
@@ -178,6 +218,13 @@ def placed(meshes: Meshes, position: Floats, orientation: Floats) -> tuple[Float
         vertices[own] = vertices[own] @ turn.T + at
         normals[own] = normals[own] @ turn.T
     return vertices, normals, np.ascontiguousarray(np.swapaxes(axes, -1, -2)).reshape(-1, 3)
+
+
+def lay_ropes(film: Film, frame: int, vertices: Floats, normals: Floats) -> None:
+    """Put the ropes, among all vertices and normals, where they are in a frame."""
+    for rope, body in film.ropes.items():
+        own = slice(film.meshes.starts[body], film.meshes.starts[body + 1])
+        vertices[own], normals[own], _ = laid(film.take, rope, frame, THREAD * film.shot.radius)
 
 
 def _visible(take: Take, meshes: Meshes, moves: Any, hides: Any, shot: Shot, frame: int) -> float:

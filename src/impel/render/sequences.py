@@ -6,9 +6,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from impel.cores import available_cores
-from impel.render.camera import moving_bodies
+from impel.render.action import moving_bodies
+from impel.render.ghosts import pointed_at
 from impel.render.overlays import chosen_overlays
 from impel.render.picture import Picture, expose, samples_for
 from impel.render.scenery import Film, prepare
@@ -26,9 +28,12 @@ MEMORY, BYTES_PER_SAMPLE = 500_000_000, 12  # of pictures being drawn at the sam
 
 def film_of(take: Take, size: tuple[int, int], overlays: Overlays = False) -> Film:
     """A take made ready for pictures of that size; paths are kept in view if they are drawn."""
-    paths = [path for path in take.paths.values() if len(path)] if "paths" in chosen_overlays(overlays) else []
-    also = np.concatenate(paths) if paths else None
-    return prepare(take, size, also=also)
+    if "paths" not in chosen_overlays(overlays) or not take.paths:
+        return prepare(take, size)
+    # Where a turn leads is seen only once the bodies' sizes are known.
+    film = prepare(take, size)
+    points = np.concatenate([pointed_at(film, 0, name, path) for name, path in take.paths.items()])
+    return prepare(take, size, also=points[np.isfinite(points).all(axis=-1)])
 
 
 def picture(take: Take, time: float, *, size: tuple[int, int] = (960, 540), overlays: Overlays = False) -> Picture:
@@ -37,18 +42,24 @@ def picture(take: Take, time: float, *, size: tuple[int, int] = (960, 540), over
     return expose(film_of(take, size, overlays), frame, chosen_overlays(overlays))
 
 
-def moments(take: Take, count: int = MOMENTS) -> list[int]:
-    """Frames that tell the motion: half evenly in time, half where most is moving; the first and the last included."""
+def moments(take: Take, count: int = MOMENTS, stage: NDArray[np.bool_] | None = None) -> list[int]:
+    """Frames that tell the motion: half evenly in time, half where most is moving; the first and the last included.
+
+    `stage` (F, N) tells whose motion counts, and when; left out, all does.
+    """
     if len(take.time) <= count:
         return list(range(len(take.time)))
     moving = moving_bodies(take)
     with np.errstate(invalid="ignore"):
         shift = np.linalg.norm(np.diff(take.position[:, moving], axis=0), axis=-1)
         turn = 1 - np.abs(np.sum(take.orientation[1:, moving] * take.orientation[:-1, moving], axis=-1))
+    if stage is not None:
+        shift, turn = (np.where(stage[1:, moving], change, 0.0) for change in (shift, turn))
     pace = np.nan_to_num(np.concatenate([shift, np.sqrt(np.maximum(turn, 0))], axis=1)).sum(axis=1)
     told = np.linspace(0, 1, len(take.time))
     if pace.sum() > 0:
-        places = take.position[np.isfinite(take.position).all(axis=-1)]
+        seen = np.isfinite(take.position).all(axis=-1) & (True if stage is None else stage)
+        places = take.position[seen]
         nothing = 0.05 * float(np.linalg.norm(np.ptp(places, axis=0))) if len(places) else 0.0  # a mere settling
         weight = 0.5 * pace.sum() / (pace.sum() + nothing)
         told = (1 - weight) * told + weight * np.concatenate([[0], np.cumsum(pace)]) / pace.sum()
@@ -71,13 +82,16 @@ def strip(
 
     `times` chooses the moments, in seconds; left out, `count` of them tell the motion.
     """
-    frames = moments(take, count) if times is None else [int(np.argmin(np.abs(take.time - t))) for t in times]
+    film = film_of(take, size, overlays)
+    if times is None:
+        frames = moments(take, count, film.stage)
+    else:
+        frames = [int(np.argmin(np.abs(take.time - t))) for t in times]
     columns = columns or (len(frames) if len(frames) <= 3 else -(-len(frames) // 2))
     width, height = size
     rows = -(-len(frames) // columns)
     sheet = np.empty((rows * (height + GAP) - GAP, columns * (width + GAP) - GAP, 3), np.uint8)
     sheet[:] = PAPER
-    film = film_of(take, size, overlays)
     for i, shown in enumerate(exposures(film, frames, overlays, progress)):
         top, left = i // columns * (height + GAP), i % columns * (width + GAP)
         sheet[top : top + height, left : left + width] = _labelled(shown, f"{take.time[frames[i]]:.2f} s")

@@ -211,7 +211,8 @@ class Body(Placed):
         default_factory=Coating, description="How it feels to the touch: hard or soft, bouncy, slippery."
     )
     color: Color | None = Field(
-        default=None, description='Its color in pictures, like "#e4572e"; left out, impel picks one.'
+        default=None,
+        description='Its color in pictures, like "#e4572e", or "#e4572e60" for glass; left out, impel picks one.',
     )
 
     @property

@@ -54,8 +54,8 @@ def _sizes(value: tuple[float, ...]) -> tuple[float, ...]:
 
 
 def _color(value: Any) -> Any:
-    if not isinstance(value, str) or not re.fullmatch(r"#[0-9a-fA-F]{6}", value):
-        raise ValueError('must be a color like "#e4572e" (in YAML with the quotes)')
+    if not isinstance(value, str) or not re.fullmatch(r"#([0-9a-fA-F]{2}){3,4}", value):
+        raise ValueError('must be a color like "#e4572e", or "#e4572e60" for glass (in YAML with the quotes)')
     return value.lower()
 
 
@@ -91,7 +91,9 @@ Quaternion = Annotated[
     tuple[float, float, float, float], *_vector(4, "four numbers [w, x, y, z]"), AfterValidator(_not_zero)
 ]
 Range = Annotated[tuple[float, float], *_vector(2, "two numbers [lowest, highest]")]
-Color = Annotated[str, BeforeValidator(_color), WithJsonSchema({"type": "string", "pattern": "^#[0-9a-fA-F]{6}$"})]
+Color = Annotated[
+    str, BeforeValidator(_color), WithJsonSchema({"type": "string", "pattern": "^#([0-9a-fA-F]{2}){3,4}$"})
+]
 Name = Annotated[str, BeforeValidator(_name), WithJsonSchema({"type": "string", "maxLength": LONGEST_NAME})]
 Strength = Annotated[float | Literal["auto", "unlimited"], *_number_or(0, "greater than 0", "auto", "unlimited")]
 Step = Annotated[float | Literal["adaptive"], *_number_or(0, "of seconds greater than 0", "adaptive")]

@@ -14,6 +14,7 @@ from impel.physics.bodies import kinetic_energy
 from impel.scene import Scene
 from impel.scene.bodies import Body
 from impel.stage.performance import Performance
+from impel.stage.threads import threads_of
 from impel.takes.take import GROUND, PALETTE, Take
 
 Floats = NDArray[np.float64]
@@ -31,6 +32,7 @@ class Recorder:
         self.energy = np.zeros(frames)
         self.felt = np.zeros((frames, actuators, 2))  # distance to the path, force
         self.target = np.zeros((frames, actuators, 3))
+        self.aim = np.zeros((frames, actuators, 4))  # of those that turn
 
     def write_frame(self) -> None:
         frame, stage = self.performance.frame, self.performance.stage
@@ -41,13 +43,17 @@ class Recorder:
         self.energy[frame] = _energy(stage)
         if stage.actuators is not None:
             _look_at_actuators(stage.bodies, stage.actuators, self.felt[frame], self.target[frame])
+            self.aim[frame] = stage.actuators.pose
 
     def take(self) -> Take:
         compiled, actuators = self.performance.compiled, self.performance.stage.actuators
         self._from_centres_to_origins()
         channels = {"energy": self.energy}
         channels |= {f"{name}.speed": self.speed[:, i] for i, name in enumerate(compiled.cast)}
-        tracks, paths = {}, dict(compiled.troupe.ways)
+        wires, ropes, slack = threads_of(compiled, self.position, self.orientation)
+        channels |= slack
+        tracks, paths = self._turns()
+        paths |= compiled.troupe.ways
         for a, label in enumerate(compiled.actuators):
             turns = label.endswith(".turn")
             channels[f"{label}.distance"] = np.degrees(self.felt[:, a, 0]) if turns else self.felt[:, a, 0]
@@ -67,6 +73,8 @@ class Recorder:
             channels=channels,
             tracks=tracks,
             paths=paths,
+            wires=wires,
+            ropes=ropes,
             camera=None if camera is None else camera.model_dump(mode="json", by_alias=True),
         )
 
@@ -77,6 +85,17 @@ class Recorder:
                 q = multiply_quaternions(self.orientation[:, i], conjugate_quaternions(whole.rotation))
                 self.orientation[:, i] = q
                 self.position[:, i] -= matrix_from_quaternion(q) @ whole.offset
+
+    def _turns(self) -> tuple[dict[str, Floats], dict[str, Floats]]:
+        """Where bodies should point, as tracks and paths of orientations: not of principal axes but of shapes."""
+        compiled, actuators = self.performance.compiled, self.performance.stage.actuators
+        tracks, paths = {}, {}
+        for a, label in enumerate(compiled.actuators):
+            if actuators is not None and label.endswith(".turn"):
+                back = conjugate_quaternions(compiled.solids[actuators.body[a]].rotation)
+                tracks[f"{label}.target"] = multiply_quaternions(self.aim[:, a], back)
+                paths[label] = multiply_quaternions(polyline(actuators.paths, a), back)
+        return tracks, paths
 
 
 def _energy(stage: Any) -> float:

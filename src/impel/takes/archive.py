@@ -12,10 +12,17 @@ import numpy as np
 
 from impel.files import Problem, writing
 from impel.geometry.meshes import mesh_of
+from impel.takes.lines import WORLD
 from impel.takes.take import EVENT_KINDS, Floats, Take
 
 MAX_BYTES = 4 * 2**30  # unpacked; an hour of fifty bodies at 60 frames a second is 600 MB
-FAMILIES = {"channel/": "channels", "track/": "tracks", "path/": "paths"}  # name's beginning -> field of Take
+FAMILIES = {  # name's beginning -> field of Take
+    "channel/": "channels",
+    "track/": "tracks",
+    "path/": "paths",
+    "wire/": "wires",
+    "rope/": "ropes",
+}
 TEXTS = ("events", "shapes", "colors", "camera")  # kept as JSON
 ARRAYS = ("time", "names", "position", "orientation")
 
@@ -107,8 +114,10 @@ def _mistake(take: Take) -> str | None:
         "position": (take.position, (frames, bodies, 3)),
         "orientation": (take.orientation, (frames, bodies, 4)),
         **{f"channel/{name}": (values, (frames,)) for name, values in take.channels.items()},
-        **{f"track/{name}": (values, (frames, 3)) for name, values in take.tracks.items()},
-        **{f"path/{name}": (values, (*np.shape(values)[:1], 3)) for name, values in take.paths.items()},
+        **{f"track/{name}": (values, (frames, _places(values))) for name, values in take.tracks.items()},
+        **{f"path/{name}": (values, (*np.shape(values)[:1], _places(values))) for name, values in take.paths.items()},
+        **{f"wire/{name}": (values, (*np.shape(values)[:1], 3)) for name, values in take.wires.items()},
+        **{f"rope/{name}": (values, (frames, 2, 3)) for name, values in take.ropes.items()},
     }
     for name, (values, shape) in wanted.items():
         if values.dtype != np.float64 or values.shape != shape:
@@ -117,18 +126,26 @@ def _mistake(take: Take) -> str | None:
         return "time: must always increase"
     if len(set(take.names)) != bodies:
         return "names: a body is named twice"
+    for name, line in take.wires.items():
+        if len(line) < 2 or name.split(".")[0] not in (*take.names, WORLD):
+            return f"wire/{name}: expected at least two points, and a name that begins with that of a body"
     norm = np.linalg.norm(take.orientation, axis=-1)
     if np.any(np.abs(norm[np.isfinite(norm)] - 1) > 1e-3):
         return "orientation: expected unit quaternions (w, x, y, z)"
     if not _list_of(take.shapes, bodies, _is_shape):
         return "shapes: expected a shape as written in a scene for each body"
-    if not _list_of(take.colors, bodies, lambda c: isinstance(c, str) and re.fullmatch("#[0-9a-fA-F]{6}", c)):
-        return "colors: expected #rrggbb for each body"
+    if not _list_of(take.colors, bodies, lambda c: isinstance(c, str) and re.fullmatch("#([0-9a-fA-F]{2}){3,4}", c)):
+        return "colors: expected #rrggbb or #rrggbbaa for each body"
     if not _list_of(take.events, None, lambda e: isinstance(e, dict) and e.get("kind") in EVENT_KINDS):
         return "events: expected a list of {time, kind, subject, details} of known kinds"
     if take.camera is not None and not _is_camera(take.camera):
         return "camera: expected {from: [x, y, z], to: [x, y, z], fov: degrees}"
     return None
+
+
+def _places(values: Floats) -> int:
+    """How many numbers tell a place of a track or path: three, or the four of an orientation."""
+    return 4 if np.shape(values)[1:] == (4,) else 3
 
 
 def _list_of(values: Any, length: int | None, good: Any) -> bool:

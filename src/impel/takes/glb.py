@@ -13,12 +13,18 @@ from numpy.typing import NDArray
 
 from impel.files import Problem, writing
 from impel.geometry.meshes import MARK, Mesh, marks_of, mesh_of
-from impel.takes.take import Floats, Take, linear_color
+from impel.motion.orientations import multiply_quaternions
+from impel.takes.lines import ROPE, WIRE, is_taut, owner_of, rope_lines, tube
+from impel.takes.take import Floats, Take, linear_color, opacity
 
 FLOAT, UNSIGNED_INT = 5126, 5125  # component types
 VERTICES, INDICES = 34962, 34963  # what a view of the buffer is bound to
 Z_UP_TO_Y_UP = [-(0.5**0.5), 0.0, 0.0, 0.5**0.5]  # a quarter turn back about x, as (x, y, z, w)
 ROUGHNESS = 0.6
+LINE = 0.004  # of the longest rope's or wire's reach: their radius
+ROPE_PIECES = 12  # of a rope that hangs
+
+Motion = tuple[int, str, Floats]  # node, what of it moves, values at every frame
 
 
 class _Buffer:
@@ -61,6 +67,9 @@ def write_glb(take: Take, path: str | Path) -> None:
         "scenes": [{"nodes": [0]}],
         "nodes": [{"name": "impel", "rotation": Z_UP_TO_Y_UP}],
     }
+    lost = [name for name, ends in take.ropes.items() if not np.isfinite(ends).all()]
+    if lost:
+        raise Problem(f"{path}: {lost[0]}: its motion is not finite, so it cannot be written")
     meshes, materials, mesh_of_body = _meshes(take, buffer)
     for i, name in enumerate(take.names):
         w, x, y, z = orientation[0, i].astype(np.float32).tolist()
@@ -70,7 +79,14 @@ def write_glb(take: Take, path: str | Path) -> None:
     if take.names:
         document["nodes"][0]["children"] = list(range(1, len(take.names) + 1))
         document |= {"meshes": meshes, "materials": materials}
-    animation = _animation(take, position, orientation, buffer)
+    motions: list[Motion] = []
+    for i in range(len(take.names)):
+        motions += [
+            (i + 1, "translation", position[:, i]),
+            (i + 1, "rotation", np.roll(orientation[:, i], -1, axis=-1)),
+        ]
+    motions += _lines(take, document, buffer)
+    animation = _animation(take, motions, buffer)
     if animation:
         document["animations"] = [animation]
     if buffer.data:
@@ -134,23 +150,85 @@ def _geometry(mesh: Mesh, marks: NDArray[np.bool_], buffer: _Buffer) -> tuple[in
 
 def _material(color: str, lightness: float) -> dict[str, Any]:
     factor = [round(c, 6) for c in (linear_color(color) * lightness).tolist()]
-    metal = {"baseColorFactor": [*factor, 1.0], "metallicFactor": 0.0, "roughnessFactor": ROUGHNESS}
-    return {"name": color if lightness == 1 else f"{color} marks", "pbrMetallicRoughness": metal}
+    alpha = round(opacity(color), 6)
+    metal = {"baseColorFactor": [*factor, alpha], "metallicFactor": 0.0, "roughnessFactor": ROUGHNESS}
+    material = {"name": color if lightness == 1 else f"{color} marks", "pbrMetallicRoughness": metal}
+    return material | ({"alphaMode": "BLEND"} if alpha < 1 else {})
 
 
-def _animation(take: Take, position: Floats, orientation: Floats, buffer: _Buffer) -> dict[str, Any] | None:
+def _lines(take: Take, document: dict[str, Any], buffer: _Buffer) -> list[Motion]:
+    """Add wires to the nodes of their bodies, and ropes as straight pieces that are turned and stretched."""
+    nodes, motions = document["nodes"], []
+    ropes = {
+        name: rope_lines(take, name, slice(None), 1 if is_taut(take, name) else ROPE_PIECES) for name in take.ropes
+    }
+    reaches = [np.ptp(line.reshape(-1, 3), axis=0) for line in (*take.wires.values(), *ropes.values())]
+    radius = LINE * max((float(np.linalg.norm(reach)) for reach in reaches), default=0.0)
+
+    def add_mesh(name: str, mesh: Mesh, color: str) -> int:
+        positions, normals, [(indices, _)] = _geometry(mesh, np.zeros(len(mesh[2]), bool), buffer)
+        document.setdefault("materials", []).append(_material(color, 1.0) | {"name": name})
+        attributes = {"POSITION": positions, "NORMAL": normals}
+        primitive = {"attributes": attributes, "indices": indices, "material": len(document["materials"]) - 1}
+        document.setdefault("meshes", []).append({"name": name, "primitives": [primitive]})
+        return len(document["meshes"]) - 1
+
+    def add_node(parent: int, node: dict[str, Any]) -> int:
+        nodes.append(node)
+        nodes[parent].setdefault("children", []).append(len(nodes) - 1)
+        return len(nodes) - 1
+
+    for name, line in take.wires.items():
+        owner = owner_of(take, name)
+        mesh = add_mesh("wire", tube(line, radius), WIRE)
+        add_node(0 if owner is None else owner + 1, {"name": name, "mesh": mesh})
+    if ropes:
+        mesh = add_mesh("rope", tube(np.array([[0.0, 0, 0], [0, 0, 1]]), radius), ROPE)
+    for name, lines in ropes.items():
+        steps = np.diff(lines, axis=1)
+        rotations = np.roll(_pointing(steps), -1, axis=-1)
+        scales = np.ones_like(steps)
+        scales[..., 2] = np.linalg.norm(steps, axis=-1)
+        for k in range(steps.shape[1]):
+            poses = {"translation": lines[:, k], "rotation": rotations[:, k], "scale": scales[:, k]}
+            first = {path: values[0].astype(np.float32).tolist() for path, values in poses.items()}
+            node = add_node(0, {"name": name if steps.shape[1] == 1 else f"{name} {k + 1}", "mesh": mesh} | first)
+            motions += [(node, path, values) for path, values in poses.items()]
+    return motions
+
+
+def _pointing(directions: Floats) -> Floats:
+    """Quaternions (F, K, 4) that turn z into each direction, the shortest way from those of the frame before."""
+    along = np.tile([0.0, 0.0, 1.0], (directions.shape[1], 1))
+    turned = np.tile([1.0, 0.0, 0.0, 0.0], (directions.shape[1], 1))
+    rotations = np.empty((*directions.shape[:2], 4))
+    for frame, direction in enumerate(directions):
+        size = np.linalg.norm(direction, axis=-1, keepdims=True)
+        there = np.where(size > 0, direction / np.where(size > 0, size, 1.0), along)
+        half = along + there
+        # Turned round: about any axis across.
+        across = np.cross(along, np.eye(3)[np.argmin(np.abs(along), axis=-1)])
+        half = np.where(np.linalg.norm(half, axis=-1, keepdims=True) < 1e-6, across, half)
+        half /= np.linalg.norm(half, axis=-1, keepdims=True)
+        shift = np.concatenate([np.sum(along * half, axis=-1, keepdims=True), np.cross(along, half)], axis=-1)
+        turned = multiply_quaternions(shift, turned)
+        turned /= np.linalg.norm(turned, axis=-1, keepdims=True)
+        rotations[frame], along = turned, there
+    return rotations
+
+
+def _animation(take: Take, motions: list[Motion], buffer: _Buffer) -> dict[str, Any] | None:
     """Keys for what moves; whatever stays where its node stands needs none."""
     samplers: list[dict[str, Any]] = []
     channels: list[dict[str, Any]] = []
-    for i in range(len(take.names)):
-        for path, values in (("translation", position[:, i]), ("rotation", np.roll(orientation[:, i], -1, axis=-1))):
-            keys = np.ascontiguousarray(values, np.float32)
-            if np.all(keys == keys[0]):
-                continue
-            if not samplers:
-                clock = buffer.add((np.arange(len(take.time)) / take.fps).astype(np.float32), bounds=True)
-            samplers.append({"input": clock, "output": buffer.add(keys), "interpolation": "LINEAR"})
-            channels.append({"sampler": len(samplers) - 1, "target": {"node": i + 1, "path": path}})
+    for node, path, values in motions:
+        keys = np.ascontiguousarray(values, np.float32)
+        if np.all(keys == keys[0]):
+            continue
+        if not samplers:
+            clock = buffer.add((np.arange(len(take.time)) / take.fps).astype(np.float32), bounds=True)
+        samplers.append({"input": clock, "output": buffer.add(keys), "interpolation": "LINEAR"})
+        channels.append({"sampler": len(samplers) - 1, "target": {"node": node, "path": path}})
     return {"name": "take", "samplers": samplers, "channels": channels} if samplers else None
 
 

@@ -34,11 +34,12 @@ def write_csv(take: Take, path: str | Path) -> None:
 
 
 def write_channels_csv(take: Take, path: str | Path) -> None:
-    """One row per frame: every channel in a column of its own, every track in three."""
-    tracks = [f"{name}.{axis}" for name in take.tracks for axis in "xyz"]
-    columns = [take.time, *take.channels.values(), *(column for track in take.tracks.values() for column in track.T)]
-    rows = np.column_stack(columns).tolist()
-    header = ["frame", "time", *take.channels, *tracks]
+    """One row per frame: every channel in a column of its own, every track in three (orientations in degrees)."""
+    from impel.motion.orientations import euler_from_quaternions
+
+    header = ["frame", "time", *take.channels, *(f"{name}.{axis}" for name in take.tracks for axis in "xyz")]
+    tracks = [euler_from_quaternions(track) if track.shape[1] == 4 else track for track in take.tracks.values()]
+    rows = np.column_stack([take.time, *take.channels.values(), *tracks]).tolist()
     _write(path, header, ([frame, *map(_short, row)] for frame, row in enumerate(rows)))
 
 

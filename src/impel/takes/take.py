@@ -33,6 +33,11 @@ def linear_color(color: str) -> Floats:
     return np.where(encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4)
 
 
+def opacity(color: str) -> float:
+    """0 to 1: what the last two digits of "#rrggbbaa" mean; without them nothing shines through."""
+    return int(color[7:9] or "ff", 16) / 255
+
+
 @dataclass(repr=False)
 class Take:
     """What happened, frame by frame, in metres, seconds and unit quaternions (w, x, y, z); z is up."""
@@ -42,11 +47,15 @@ class Take:
     position: Floats  # (F, N, 3) of each shape's origin
     orientation: Floats  # (F, N, 4)
     shapes: list[dict[str, Any]]  # (N,) as written in a scene, e.g. {"sphere": 0.2}
-    colors: list[str]  # (N,) "#rrggbb"
+    colors: list[str]  # (N,) "#rrggbb", or "#rrggbbaa" for what is seen through
     events: list[dict[str, Any]] = field(default_factory=list)
     channels: dict[str, Floats] = field(default_factory=dict)  # scalar series (F,), e.g. "ball.move.distance"
-    tracks: dict[str, Floats] = field(default_factory=dict)  # points over time (F, 3), e.g. "ball.move.target"
-    paths: dict[str, Floats] = field(default_factory=dict)  # polylines in the world (P, 3), e.g. "ball.move"
+    tracks: dict[str, Floats] = field(default_factory=dict)  # points over time (F, 3), e.g. "ball.move.target",
+    # or orientations (F, 4), e.g. "arm.turn.target"
+    paths: dict[str, Floats] = field(default_factory=dict)  # polylines in the world (P, 3), e.g. "ball.move",
+    # or orientations (P, 4), e.g. "arm.turn"
+    wires: dict[str, Floats] = field(default_factory=dict)  # polylines (P, 3) in the frame of a body: "beam.rail"
+    ropes: dict[str, Floats] = field(default_factory=dict)  # both ends (F, 2, 3); channel "rope.slack" goes with it
     camera: dict[str, Any] | None = None  # {"from": [..], "to": [..], "fov": 40}, or None: frame the action
 
     def __repr__(self) -> str:
