@@ -48,6 +48,21 @@ def test_a_motion_that_came_out_rough_says_so(impel, tmp_path):
     assert re.fullmatch(f"hard.yaml: {words}", out.splitlines()[1])
 
 
+def test_an_actor_that_did_not_come_to_its_last_key_is_told_after_the_motion(impel, tmp_path):
+    scene = tmp_path / "late.yaml"
+    scene.write_text(
+        "world: {seconds: 1}\nbodies: {ball: {shape: {sphere: 0.2}, mass: 1}}\n"
+        "actors: {ball: {move: {keys: [[0, 0, 0], [1, 0, 0], [4, 0, 0]], speed: 2}}}\n"
+    )
+    code, out, _ = impel("simulate", scene, "-o", tmp_path / "take.npz")
+    assert code == 0
+    assert re.fullmatch(
+        r"late.yaml: ball.move: reached 2 of 3 keys and is still on its way when the 1 s are over; "
+        r"about 1(\.\d)? s more are needed",
+        out.splitlines()[1],
+    )
+
+
 def test_the_same_scene_gives_the_same_bytes(impel, scene, tmp_path):
     for name in ("a.npz", "b.npz"):
         assert impel("simulate", scene, "-o", tmp_path / name)[0] == 0

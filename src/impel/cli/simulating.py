@@ -55,6 +55,8 @@ def simulate_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False
         often = f", and {len(rough) - 1} times later" if len(rough) > 1 else ""
         why = rough[0]["details"]["reason"]
         print(f"{path.name}: rough at {rough[0]['time']:.2f} s{often}: {why} even with the shortest step")
+    for line in take.remarks():
+        print(f"{path.name}: {line}")
     for output in outputs:
         with progress(f"Writing {output.name}") as report:
             write_take(take, output, overlays=overlays, progress=report)

@@ -110,9 +110,16 @@ def fit_path(keys, segments, turns, loops):
             fit_orientations(row, get4(keys, i), whole, t0, t1)
         else:
             fit_positions(row, get3(keys, i), whole, t0, t1)
-        row[LENGTH] = 0.0
-        for k in range(len(GAUSS_U)):
-            row[LENGTH] += GAUSS_WEIGHT[k] * norm(pose_at(row, GAUSS_U[k], turns)[1])
+        row[LENGTH] = length_until(row, 1.0, turns)
+
+
+@kernel
+def length_until(row, u, turns):
+    """How long a segment is from its key to u, in metres or radians."""
+    length = 0.0
+    for k in range(len(GAUSS_U)):
+        length += GAUSS_WEIGHT[k] * norm(pose_at(row, u * GAUSS_U[k], turns)[1])
+    return u * length
 
 
 @kernel

@@ -45,6 +45,7 @@ class Compiled(NamedTuple):
     bodies: list[str]  # the cast in the order of the arrays; the world itself, if joints need it, comes last
     joints: list[str]
     actuators: list[str]  # "ball.move", "ball.turn"
+    keys: list[list[int | None]]  # of each actuator: which written key each key of its path is, if any
     solids: list[Solid]
 
 
@@ -92,6 +93,7 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         bodies=[*names, WORLD] if needs_world else names,
         joints=list(scene.joints),
         actuators=[label for label, _, _ in wishes],
+        keys=[_path_keys(wish)[1] for _, _, wish in wishes],
         solids=solids,
     )
 
@@ -216,11 +218,9 @@ def _ties(joints: Joints, bodies: Bodies) -> list[Tie]:
 def _actuator(body: int, wish: Any, whole: Solid) -> ActuatorSpec:
     numbers = drive(wish)
     turns = hasattr(wish, "base_angle")
-    written = wish.keys * 2 if len(wish.keys) == 1 else wish.keys  # a path has two ends
+    keys = np.array(_path_keys(wish)[0], float)
     if turns:
-        keys = np.array([multiply_quaternions(key.orientation, whole.rotation) for key in written])
-    else:
-        keys = np.array([key.at for key in written], float)
+        keys = multiply_quaternions(keys, whole.rotation)
     return ActuatorSpec(
         body=body,
         kind="turn" if turns else "move",
@@ -233,6 +233,14 @@ def _actuator(body: int, wish: Any, whole: Solid) -> ActuatorSpec:
         adaptation=numbers.adaptation,
         strength=numbers.strength,
     )
+
+
+def _path_keys(wish: Any) -> tuple[list[Any], list[int | None]]:
+    """The keys that an actuator's path goes through, and which of the written ones each of them is."""
+    keys = [key.orientation if hasattr(wish, "base_angle") else key.at for key in wish.keys]
+    if len(keys) == 1:
+        return keys * 2, [None, 0]  # a path has two ends
+    return keys, list(range(len(keys)))
 
 
 def _contacts(cast: dict[str, Body], bodies: Bodies, joints: list[JointSpec]) -> Any:

@@ -120,15 +120,20 @@ def _notice_actuators(now, before, events, time):
             _tell(events, time, SATURATED, a, 0, now.strength[a])
 
 
-def drain(events: Events, bodies: list[str], joints: list[str], actuators: list[str]) -> list[dict[str, Any]]:
-    """Empty the rows into events as a take keeps them, with names and plain details."""
+def drain(
+    events: Events, bodies: list[str], joints: list[str], actuators: list[str], keys: list[list[int | None]]
+) -> list[dict[str, Any]]:
+    """Empty the rows into events as a take keeps them, with names, keys as they were written, and plain details."""
     told = []
     for n in range(int(events.count[0])):
         kind, subject, other = int(events.kind[n]), int(events.subject[n]), int(events.other[n])
         value = float(events.value[n])
         details: dict[str, Any] = {}
         if kind == KEY:
-            name, details = actuators[subject], {"key": other, "lap": int(value)}
+            key = keys[subject][other]
+            if key is None:  # of the path only
+                continue
+            name, details = actuators[subject], {"key": key, "lap": int(value)}
         elif kind == BEGIN:
             name, details = bodies[subject], {"with": bodies[other], "force": value}
         elif kind == END:

@@ -80,7 +80,8 @@ class Performance:
         return self.time + pace.frame_seconds * float(self.clock.tick[0]) / (pace.steps << pace.deepest)
 
     def _drain(self) -> None:
-        self.told += drain(self.events, self.compiled.bodies, self.compiled.joints, self.compiled.actuators)
+        compiled = self.compiled
+        self.told += drain(self.events, compiled.bodies, compiled.joints, compiled.actuators, compiled.keys)
 
     def _let_the_ground_carry(self) -> None:
         """What rests on something at the start is carried by that: an actor that moves it would make it jump. And a
