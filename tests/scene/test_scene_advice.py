@@ -68,7 +68,7 @@ def test_a_path_too_long_for_the_take_is_noticed(scene):
 
 
 def test_half_turns_are_ambiguous(scene):
-    scene["ball"].turn([{"euler": [0, 0, 0]}, {"euler": [0, 0, 180]}])
+    scene["ball"].turn([{"quaternion": [1, 0, 0, 0]}, {"quaternion": [0, 0, 0, 1]}])
     (line,) = warnings(scene)
     assert line.startswith("actors.ball.turn.keys.1: is half a turn from the key before")
 

@@ -49,9 +49,13 @@ class TurnKey(Model):
 
     example: ClassVar[str] = "{euler: [0, 0, 90]} or {quaternion: [1, 0, 0, 0]}"
     euler: Euler | None = Field(
-        default=None, description="How to be turned: degrees about x, y and z, in Blender's XYZ order."
+        default=None,
+        description="How to be turned: degrees about x, y and z, in Blender's XYZ order. Through angles 180 or more "
+        "apart it turns as written: 0 to 360 is once round.",
     )
-    quaternion: Quaternion | None = Field(default=None, description="How to be turned, as a quaternion [w, x, y, z].")
+    quaternion: Quaternion | None = Field(
+        default=None, description="How to be turned, as a quaternion [w, x, y, z]; it turns there the shorter way."
+    )
     in_: Name | None = Field(default=None, alias="in", description="The body that this key turns with.")
 
     @property
@@ -90,7 +94,10 @@ class Actuator(Model):
         description="How hard it may push, in N for move and N·m for turn: the less, the more a blow moves it; "
         '"auto" suits its own weight, "unlimited" any load.',
     )
-    loop: Flag = Field(default=False, description="true leads from the last key back to the first, round and round.")
+    loop: Flag = Field(
+        default=False,
+        description="true leads from the last key back to the first, round and round; a turn takes the shorter way.",
+    )
 
 
 class Move(Actuator):
@@ -122,7 +129,7 @@ class Turn(Actuator):
     base_angle: Positive | None = Field(
         default=None,
         description="How far ahead the target turns, in degrees: small follows closely, large smooths and turns back "
-        "early; left out, a quarter of the average turn.",
+        "early; left out, a quarter of the average turn, 45 at most.",
     )
     speed: Positive | None = Field(default=None, description="How fast to turn, in degrees/s; replaces alpha.")
 

@@ -180,10 +180,14 @@ class FollowKey(Model):
     time: NotNegative = Field(description="When, in seconds from the start.")
     at: Point | None = Field(default=None, description="Where it is then, in metres; left out, where it was before.")
     euler: Euler | None = Field(
-        default=None, description="How it is turned then, in degrees about x, y and z; left out, as it was before."
+        default=None,
+        description="How it is turned then, in degrees about x, y and z; left out, as before. Through angles 180 or "
+        "more apart it turns as written: 0 to 360 is once round.",
     )
     quaternion: Quaternion | None = Field(
-        default=None, description="How it is turned then, as a quaternion [w, x, y, z] instead of euler."
+        default=None,
+        description="How it is turned then, as a quaternion [w, x, y, z] instead of euler; it turns there the "
+        "shorter way.",
     )
 
 

@@ -11,6 +11,7 @@ from impel.scene.bodies import Body, FollowKey, Placed
 from impel.scene.derived import Drive, base_of, drive, sag, weight
 from impel.scene.joints import Joint
 from impel.scene.scene import Scene
+from impel.scene.turning import MOST_STRIDES, STRIDE, strides
 from impel.scene.values import WORLD
 from impel.scene.walkers import MOST_PARTS, walker_problems
 
@@ -79,11 +80,19 @@ def _body(body: Body, where: str) -> Iterator[str]:
         yield from _later_and_later(body.follows, f"{where}.follows")
         for i, key in enumerate(body.follows):
             yield from _one_orientation(key, f"{where}.follows.{i}")
+        yield from _whole_turns(body.follows, f"{where}.follows")
 
 
 def _one_orientation(thing: Placed | FollowKey | TurnKey | Goal, where: str) -> Iterator[str]:
     if thing.euler is not None and thing.quaternion is not None:
         yield f"{where}.quaternion: give euler or quaternion, not both"
+
+
+def _whole_turns(keys: Sequence[FollowKey] | Sequence[TurnKey], where: str) -> Iterator[str]:
+    """Too many turns for their way to be kept."""
+    written = [key.euler for key in keys if key.euler is not None]
+    if sum(strides(a, b) for a, b in pairwise(written)) > MOST_STRIDES:
+        yield f"{where}: turn round too often; at most {STRIDE * MOST_STRIDES / 360:.0f} whole turns can be kept"
 
 
 def _later_and_later(keys: Iterable[FollowKey] | Iterable[Goal], where: str) -> Iterator[str]:
@@ -169,6 +178,8 @@ def _wish(wish: Move | Turn, name: str, where: str, scene: Scene) -> Iterator[st
 
 def _keys(wish: Move | Turn, name: str, where: str, scene: Scene) -> Iterator[str]:
     keys: Sequence[MoveKey | TurnKey] = wish.keys
+    if isinstance(wish, Turn):
+        yield from _whole_turns(wish.keys, f"{where}.keys")
     for i, key in enumerate(keys):
         if isinstance(key, TurnKey):
             yield from _one_orientation(key, f"{where}.keys.{i}")

@@ -18,10 +18,12 @@ from impel.physics.bodies import Bodies, make_bodies
 from impel.physics.contact import Coating, default_coating, make_contacts
 from impel.physics.follow import Followers
 from impel.physics.joints import AT_A, FRAME_A, KINDS, Joints, JointSpec, make_joints
+from impel.scene.actors import Turn
 from impel.scene.bodies import Body
 from impel.scene.derived import WATER, drive, followed
 from impel.scene.joints import Joint
 from impel.scene.scene import Scene
+from impel.scene.turning import turn_path
 from impel.scene.values import WORLD
 from impel.stage.state import Hand, Pace, Stage
 from impel.stage.walkers import Troupe, troupe_of
@@ -237,10 +239,12 @@ def _actuator(body: int, wish: Any, whole: Solid) -> ActuatorSpec:
 
 def _path_keys(wish: Any) -> tuple[list[Any], list[int | None]]:
     """The keys that an actuator's path goes through, and which of the written ones each of them is."""
-    keys = [key.orientation if hasattr(wish, "base_angle") else key.at for key in wish.keys]
-    if len(keys) == 1:
-        return keys * 2, [None, 0]  # a path has two ends
-    return keys, list(range(len(keys)))
+    keys: list[Any]
+    if isinstance(wish, Turn):
+        keys, written = turn_path(wish)
+    else:
+        keys, written = [key.at for key in wish.keys], list(range(len(wish.keys)))
+    return (keys * 2, [None, 0]) if len(keys) == 1 else (keys, written)  # a path has two ends
 
 
 def _contacts(cast: dict[str, Body], bodies: Bodies, joints: list[JointSpec]) -> Any:
