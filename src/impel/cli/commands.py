@@ -90,11 +90,11 @@ def check(scene: SceneFile) -> None:
     from impel.scene import load_scene, unsupported, warnings
 
     loaded = load_scene(scene)
-    if loaded.walkers:  # there is no other way to find out whether their legs are long enough than to let them walk
-        from impel.stage.walkers import troupe_of
-
-        troupe_of(loaded, str(scene))
     doubts = warnings(loaded) + unsupported(loaded)
+    if not unsupported(loaded):
+        from impel.stage.opening import opening_doubts
+
+        doubts += opening_doubts(loaded, str(scene))
     for line in doubts:
         print(f"{scene}: warning: {line}")
     many = [("bodies", len(loaded.bodies)), ("joints", len(loaded.joints)), ("actors", len(loaded.actors))]

@@ -103,7 +103,7 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
 def _bodies(cast: dict[str, Body], solids: list[Solid], needs_world: bool) -> Bodies:
     rows = []
     for body, whole in zip(cast.values(), solids, strict=True):
-        at, turned = _start_of(body)
+        at, turned = start_of(body)
         position, orientation = centre_of(whole, at, turned)
         spin = np.radians(body.spin)
         velocity = np.array(body.velocity) + np.cross(spin, position - at)
@@ -115,7 +115,7 @@ def _bodies(cast: dict[str, Body], solids: list[Solid], needs_world: bool) -> Bo
     return make_bodies(*(np.array(column, float) for column in zip(*rows, strict=True)))
 
 
-def _start_of(body: Body) -> tuple[Any, Any]:
+def start_of(body: Body) -> tuple[Any, Any]:
     """Where a shape's origin is at time 0, and how it is turned."""
     if body.follows is None:
         return body.at, body.orientation
@@ -160,7 +160,7 @@ def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> Join
     at = joint.at
     fields: dict[str, Any] = {"at_b": joint.at_b}
     if joint.kind == "weld" and at is None:
-        at = _start_of(scene.bodies[b if b != WORLD else a])[0]
+        at = start_of(scene.bodies[b if b != WORLD else a])[0]
     elif joint.kind == "hinge":
         fields["axis"] = joint.axis
         fields["limits"] = None if joint.limits is None else tuple(map(math.radians, joint.limits))
@@ -170,7 +170,7 @@ def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> Join
         fields |= {"points": joint.curve, "closed": joint.loop}
     elif joint.kind == "on_surface":
         placed = joint.surface or scene.bodies[b]
-        at_b, turned = (placed.at, placed.orientation) if joint.surface else _start_of(scene.bodies[b])
+        at_b, turned = (placed.at, placed.orientation) if joint.surface else start_of(scene.bodies[b])
         kind, size = placed.shape.kind, getattr(placed.shape, placed.shape.kind)
         sizes = {"plane": (), "sphere": (size,), "box": size}.get(kind)
         fields |= {
