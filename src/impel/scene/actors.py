@@ -30,9 +30,11 @@ ADAPTATION = 5.0  # per second
 class MoveKey(Model):
     """A place to pass through."""
 
-    example: ClassVar[str] = "[0, 0, 1] or {at: [0, 0, 1], in: hand}"
-    at: Point = Field(description="Where to pass, in metres; in the world unless `in` names a body.")
-    in_: Name | None = Field(default=None, alias="in", description="The body that this key moves with.")
+    example: ClassVar[str] = "[0, 0, 1] or {at: [0, 0, 1]}"
+    at: Point = Field(description="Where to pass, in metres, in the world.")
+    in_: Name | None = Field(
+        default=None, alias="in", description="The body in whose frame this key is, moving with it; not simulated yet."
+    )
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> Any:
@@ -56,7 +58,9 @@ class TurnKey(Model):
     quaternion: Quaternion | None = Field(
         default=None, description="How to be turned, as a quaternion [w, x, y, z]; it turns there the shorter way."
     )
-    in_: Name | None = Field(default=None, alias="in", description="The body that this key turns with.")
+    in_: Name | None = Field(
+        default=None, alias="in", description="The body in whose frame this key is, turning with it; not simulated yet."
+    )
 
     @property
     def orientation(self) -> tuple[float, float, float, float]:

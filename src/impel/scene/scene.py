@@ -62,7 +62,8 @@ class Scene(Model):
         default_factory=dict, description="Legged creatures that walk through the scene, by name."
     )
     appointments: dict[Name, Appointment] = Field(
-        default_factory=dict, description="Moments of several actors that must happen together, by name."
+        default_factory=dict,
+        description="Moments of several actors that must happen together, by name; not simulated yet.",
     )
     camera: Camera | None = Field(
         default=None, description="Where pictures are taken from; left out, it frames the action."
