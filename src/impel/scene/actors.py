@@ -83,7 +83,9 @@ class Actuator(Model):
         default=None, description="How fast it follows, as the paper's α, instead of speed; 0.1 if neither is given."
     )
     relaxation: Positive = Field(
-        default=RELAXATION, description="How long a correction takes, in seconds (the paper's Δt): shorter is snappier."
+        default=RELAXATION,
+        description="How long a correction takes, in seconds (the paper's Δt): shorter is snappier; without effect "
+        "where speed is given.",
     )
     elasticity: Positive = Field(
         default=ELASTICITY,

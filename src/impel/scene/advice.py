@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from itertools import pairwise
 
-from impel.scene.actors import Move, Turn
+from impel.scene.actors import RELAXATION, Move, Turn
 from impel.scene.checks import held, too_weak
 from impel.scene.derived import Drive, angle_between, drive
 from impel.scene.joints import Joint
@@ -75,6 +75,9 @@ def _path(wish: Move | Turn, numbers: Drive, name: str, where: str, scene: Scene
     if isinstance(wish, Move) and held(scene, name):
         for line in too_weak(wish, numbers, name, where, scene):
             yield f"{line} (unless its joints carry it)"
+    if wish.speed is not None and wish.relaxation != RELAXATION:
+        nearer = "base_distance" if isinstance(wish, Move) else "base_angle"
+        yield f"{where}.relaxation: has no effect, for speed is given; a smaller {nearer} is what makes it snappier"
     if any(key.in_ is not None for key in wish.keys):
         return  # the path is not known before the other bodies move
     body = scene.bodies[name]

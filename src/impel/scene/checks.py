@@ -193,11 +193,12 @@ def _keys(wish: Move | Turn, name: str, where: str, scene: Scene) -> Iterator[st
 
 def _physics(wish: Move | Turn, numbers: Drive, name: str, where: str, scene: Scene) -> Iterator[str]:
     longest = numbers.longest_step
-    knob = "speed" if wish.speed is not None else "alpha"
+    nearer = "base_distance" if isinstance(wish, Move) else "base_angle"
+    knob, cure = ("speed", f"larger {nearer}") if wish.speed is not None else ("alpha", "longer relaxation")
     if longest < SHORTEST_STEP:
         yield (
             f"{where}.{knob}: is too violent: the actuator would need steps below {longest:.2g} s; "
-            f"give a lower {knob} or a longer relaxation"
+            f"give a lower {knob} or a {cure}"
         )
     elif not isinstance(scene.world.step, str):
         frame = 1 / scene.world.fps
