@@ -1,5 +1,7 @@
 """A take tells who did not come to its last key, since when and why; and says nothing of those who did."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -90,3 +92,25 @@ def test_a_single_key_is_key_0_and_is_reached_once() -> None:
     reached = [event["details"]["key"] for event in take.events if event["kind"] == "key reached"]
     assert reached == [0]
     assert take.remarks() == []
+
+
+def hanging(sag: float) -> Scene:
+    """Four bars between two nails that hang through by so many metres, and a ball that falls on them."""
+    scene = Scene(seconds=1)
+    points = [(0.5 * i, 0.0, 1 - sag * height) for i, height in enumerate((0, 0.75, 1, 0.75, 0))]
+    for i, (a, b) in enumerate(pairwise(np.array(points))):
+        (x, _, z), length = b - a, np.linalg.norm(b - a)
+        tilt = [0, np.degrees(np.arctan2(x, z)), 0]
+        scene.body(f"bar {i}", capsule={"radius": 0.04, "length": length}, mass=1, at=(a + b) / 2, euler=tilt)
+        scene.joint(f"pin {i}", ball=["world" if i == 0 else f"bar {i - 1}", f"bar {i}"], at=a)
+    scene.joint("end", ball=["bar 3", "world"], at=points[-1])
+    scene.body("ball", sphere=0.15, mass=5, at=[1, 0, 1.5])
+    return scene
+
+
+def test_joints_that_cannot_hold_are_named_with_a_remedy_that_helps() -> None:
+    (line,) = simulate(hanging(0.0)).remarks()
+    assert line.startswith("rough for ")
+    assert "joints too far off at joints." in line
+    assert line.endswith("wider limits or some slack, may help")
+    assert simulate(hanging(0.2)).remarks() == []

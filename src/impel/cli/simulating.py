@@ -50,11 +50,6 @@ def simulate_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False
     start = moments[0] - begun if moments else 0.0
     started = f" (of which {start:.1f} s to start)" if start > 2.0 else ""
     print(f"{path.name}: {scene.world.seconds:g} s of motion in {spent:.1f} s{started}, at {pace:.3g} times real time")
-    rough = [event for event in take.events if event["kind"] == "smallest step"]
-    if rough:
-        often = f", and {len(rough) - 1} times later" if len(rough) > 1 else ""
-        why = rough[0]["details"]["reason"]
-        print(f"{path.name}: rough at {rough[0]['time']:.2f} s{often}: {why} even with the shortest step")
     for line in take.remarks():
         print(f"{path.name}: {line}")
     for output in outputs:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.kernel import kernel, struct
+from impel.motion.rotations import get3, norm, sub
 from impel.stage.state import Stage
 from impel.takes import EVENT_KINDS
 
@@ -23,6 +24,7 @@ KEY, BEGIN, END, LIMIT, SATURATED, REJECTED, SMALLEST = (
 )
 
 REASONS = ("", "contact too stiff", "contact too deep", "joints too far off", "moved too far", "not a number")
+JOINTS_OFF = REASONS.index("joints too far off")
 
 
 @struct
@@ -33,6 +35,7 @@ class Events:
     kind: NDArray[np.int64]
     subject: NDArray[np.int64]  # a body, joint or actuator, by the kind
     other: NDArray[np.int64]  # the other body, the key, the reason
+    reason: NDArray[np.int64]  # of the smallest step
     value: NDArray[np.float64]
     count: NDArray[np.int64]  # (1,)
     most_per_step: int
@@ -52,6 +55,7 @@ def make_events(stage: Stage) -> Events:
         kind=np.zeros(size, np.int64),
         subject=np.zeros(size, np.int64),
         other=np.zeros(size, np.int64),
+        reason=np.zeros(size, np.int64),
         value=np.zeros(size),
         count=np.zeros(1, np.int64),
         most_per_step=most,
@@ -77,12 +81,61 @@ def notice(now, before, events, clock, time, dt, verdict):
     if clock.rejected[0] > 0:
         _tell(events, time, REJECTED, clock.rejected[0], clock.reason[0], dt)
         clock.rejected[0] = 0
-    if verdict != 0 and clock.forced[0] == 0:  # told once for all steps in a row
-        _tell(events, time, SMALLEST, 0, verdict, dt)
-    clock.forced[0] = verdict
+    if verdict != 0 and clock.forced[0] == 0:  # told once for all steps in a row, when they are over
+        clock.rough_since[0] = time - dt
+        clock.rough_at[0], clock.rough_with[0] = _where_rough(now, before, verdict)
+        clock.forced[0] = verdict
+    if verdict == 0 and clock.forced[0] != 0:
+        tell_rough(events, clock, time - dt)
+        clock.forced[0] = 0
     _notice_contacts(now.contacts, before.contacts, events, time)
     _notice_joints(now.joints, before.joints, events, time)
     _notice_actuators(now.actuators, before.actuators, events, time)
+
+
+@kernel
+def tell_rough(events, clock, end):
+    """Tell of a run of steps that were taken although they went badly; it ended at `end`."""
+    n = events.count[0]
+    events.reason[n] = clock.forced[0]
+    since = clock.rough_since[0]
+    _tell(events, since, SMALLEST, clock.rough_at[0], clock.rough_with[0], end - since)
+
+
+@kernel
+def _where_rough(now, before, verdict):
+    """Where a step went badly: at the joint whose bodies were jolted most, or with the two bodies that press each
+    other most; -1 if there is none."""
+    if verdict == JOINTS_OFF:
+        return _jolted_joint(now.bodies, before.bodies, now.joints), -1
+    return _pressing_pair(now.bodies, now.contacts)
+
+
+@kernel
+def _pressing_pair(bodies, contacts):
+    one, other, most = -1, -1, -1.0
+    if contacts is not None:
+        for p in range(len(contacts.touching)):
+            if contacts.touching[p] != 0.0:
+                a, b = contacts.pair[p, 0], contacts.pair[p, 1]
+                blow = contacts.load[p] * max(bodies.inverse_mass[a], bodies.inverse_mass[b])
+                if blow > most:
+                    one, other, most = a, b, blow
+    return one, other
+
+
+@kernel
+def _jolted_joint(bodies, before, joints):
+    worst, most = -1, -1.0
+    if joints is not None:
+        for k in range(len(joints.each)):
+            joint = joints.each[k]
+            jolt = 0.0
+            for i in (joint.a, joint.b):
+                jolt += norm(sub(get3(bodies.velocity, i), get3(before.velocity, i)))
+            if jolt > most:
+                worst, most = joint.index, jolt
+    return worst
 
 
 @kernel
@@ -142,10 +195,13 @@ def drain(
             name, details = joints[subject], {"side": "upper" if other > 0 else "lower"}
         elif kind == SATURATED:
             name, details = actuators[subject], {"strength": value}
+        elif kind == REJECTED:
+            name, details = "step", {"reason": REASONS[other], "step": value, "times": subject}
         else:
-            name, details = "step", {"reason": REASONS[other], "step": value}
-            if kind == REJECTED:
-                details["times"] = subject
+            reason = int(events.reason[n])
+            where = [f"joints.{joints[subject]}"] if reason == JOINTS_OFF and subject >= 0 else []
+            where = where or [bodies[i] for i in (subject, other) if i >= 0]
+            name, details = "step", {"reason": REASONS[reason], "seconds": value, "where": where}
         told.append({"time": float(events.time[n]), "kind": EVENT_KINDS[kind], "subject": name, "details": details})
     events.count[0] = 0
     return told

@@ -11,7 +11,7 @@ from impel.kernel import replace
 from impel.physics.contact import grow
 from impel.scene import Scene
 from impel.stage.compile import compile_scene
-from impel.stage.events import REASONS, drain, make_events
+from impel.stage.events import REASONS, drain, make_events, tell_rough
 from impel.stage.opening import displaced, overlaps
 from impel.stage.state import Stage, make_clock, remember
 from impel.stage.step import FAILED, FRAME_DONE, NEEDS_EVENTS, NEEDS_PAIRS, OPENED, play
@@ -70,6 +70,12 @@ class Performance:
                     "softer coatings, less strength or a shorter world.step may help"
                 )
         self.frame += 1
+
+    def finish(self) -> None:
+        """Tell what is still going on."""
+        if self.clock.forced[0] != 0:
+            tell_rough(self.events, self.clock, self.time)
+            self._drain()
 
     def _play(self, every_step: bool = False) -> int:
         return int(play(*self.memory, self.events, self.clock, self.compiled.pace, every_step))

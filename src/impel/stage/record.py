@@ -46,6 +46,7 @@ class Recorder:
 
     def take(self) -> Take:
         compiled, actuators = self.performance.compiled, self.performance.stage.actuators
+        self.performance.finish()
         self._from_centres_to_origins()
         channels = {"energy": self.energy}
         channels |= {f"{name}.speed": self.speed[:, i] for i, name in enumerate(compiled.cast)}

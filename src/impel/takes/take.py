@@ -63,7 +63,7 @@ class Take:
         return self.names.index(name)
 
     def remarks(self) -> list[str]:
-        """Where it did not go as wished: who did not come to its last key, since when and why, one line each."""
+        """Where it did not go as wished: who did not come to its last key and why, what went badly; one line each."""
         from impel.takes.remarks import remarks
 
         return remarks(self)
