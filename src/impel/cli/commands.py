@@ -124,14 +124,14 @@ def schema() -> None:
 
 @app.command()
 def warmup() -> None:
-    """Compile everything for this machine now, so that the first simulation starts at once.
+    """Compile for this machine now what most kinds of scenes need, so that they start at once.
 
     Example:  impel warmup
     """
     from impel.stage import warmup as compile_all
 
     compile_all()
-    print("Ready: simulations now start at once.")
+    print("Ready: most kinds of scenes now start at once.")
 
 
 @app.command()

@@ -26,7 +26,8 @@ class World(Model):
     seconds: Positive = Field(default=5.0, description="How long the take lasts, in seconds.")
     fps: Positive = Field(default=60.0, description="How many frames a second are recorded.")
     drag: NotNegative = Field(
-        default=0.0, description="How fast free motion dies out in the air, per second: 0.1 loses a tenth each second."
+        default=0.0,
+        description="How fast free motion and spin die out in the air, per second: 0.1 loses a tenth each second.",
     )
     step: Step = Field(
         default="adaptive",
