@@ -32,7 +32,7 @@ def test_the_commands_of_the_tutorial_work(tmp_path: Path) -> None:
         words = shlex.split(line, comments=True)
         assert words[0] == "impel"
         subprocess.run([sys.executable, "-m", *words], cwd=tmp_path, check=True)
-    assert {p.name for p in tmp_path.iterdir()} == {"hop.yaml", "hop.mp4", "hop.glb", "hop.png"}
+    assert {p.name for p in tmp_path.iterdir()} == {"hop.yaml", "hop.mp4", "hop.glb", "hop.npz", "hop.png"}
 
 
 @pytest.mark.slow

@@ -53,7 +53,7 @@ def test_the_package_offers_its_names_and_no_others():
 
 def test_help_shows_every_command_with_an_example():
     text = program("--help").stdout
-    for command in ("simulate", "check", "schema", "warmup", "gallery", "demo"):
+    for command in ("simulate", "render", "check", "schema", "warmup", "gallery", "demo"):
         assert command in text
         assert f"impel {command}" in program(command, "--help").stdout
     assert "toy" in text

@@ -72,6 +72,33 @@ def test_the_same_scene_gives_the_same_bytes(impel, scene, tmp_path):
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 
+def test_a_take_is_rendered_again_as_if_it_were_simulated(impel, tmp_path, monkeypatch):
+    scene = tmp_path / "walk.yaml"
+    scene.write_text(
+        "world: {seconds: 0.3, fps: 20}\nbodies: {ball: {shape: {sphere: 0.2}, mass: 1}}\n"
+        "actors: {ball: {move: {keys: [[0, 0, 0], [0.3, 0, 0]], speed: 2}}}\n"
+    )
+    endings = [".csv", ".channels.csv", ".glb", ".png"]
+    asked = [word for ending in endings for word in ("-o", tmp_path / f"first{ending}")]
+    assert impel("simulate", scene, "--overlays", "-o", tmp_path / "take.npz", *asked)[0] == 0
+    monkeypatch.setattr("impel.stage.simulate", None)  # must not be reached
+    outputs = [tmp_path / f"again{ending}" for ending in endings]
+    asked = [word for output in outputs for word in ("-o", output)]
+    code, out, err = impel("render", tmp_path / "take.npz", "--overlays", *asked)
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [f"wrote {output}" for output in outputs]
+    for ending in endings:
+        assert (tmp_path / f"again{ending}").read_bytes() == (tmp_path / f"first{ending}").read_bytes()
+
+
+def test_what_is_not_a_take_is_not_rendered(impel, scene, tmp_path):
+    for wrong, words in ((scene, "is not a take; simulate a scene"), (tmp_path / "none.npz", "cannot be read")):
+        code, out, err = impel("render", wrong, "-o", tmp_path / "take.csv")
+        assert (code, out) == (2, "")
+        assert err.startswith(f"{wrong}: {words}")
+    assert os.listdir(tmp_path) == ["fall.yaml"]
+
+
 @pytest.mark.parametrize(
     ("output", "words"),
     [

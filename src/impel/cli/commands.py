@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from impel.cli.options import TakeFiles
+from impel.cli.options import Overlays, TakeFiles
 
 # Groups of commands in modules of their own, loaded only when one of theirs is called.
 GROUPS = {
@@ -39,7 +39,9 @@ app = typer.Typer(
 
         impel check scene.yaml
 
-        impel simulate scene.yaml -o take.mp4 -o take.glb
+        impel simulate scene.yaml -o take.mp4 -o take.npz
+
+        impel render take.npz --overlays -o strip.png
 
         impel gallery -o out""",
 )
@@ -68,9 +70,7 @@ def options(
 def simulate(
     scene: SceneFile,
     output: TakeFiles,
-    overlays: Annotated[
-        bool, typer.Option("--overlays", help="Draw paths and targets into pictures and videos.")
-    ] = False,
+    overlays: Overlays = False,
 ) -> None:
     """Simulate a scene and write the motion.
 
@@ -79,6 +79,23 @@ def simulate(
     from impel.cli.simulating import simulate_file
 
     simulate_file(scene, output, overlays=overlays)
+
+
+@app.command()
+def render(
+    take: Annotated[
+        Path, typer.Argument(metavar="TAKE", help="A take, .npz, from simulate or from Python.", show_default=False)
+    ],
+    output: TakeFiles,
+    overlays: Overlays = False,
+) -> None:
+    """Write a take that was kept as other files, without simulating again.
+
+    Example:  impel render take.npz -o take.mp4 -o take.glb
+    """
+    from impel.cli.simulating import render_file
+
+    render_file(take, output, overlays=overlays)
 
 
 @app.command()
