@@ -18,7 +18,8 @@ import numpy as np
 from impel.geometry.shapes import solid
 from impel.kernel import kernel
 from impel.physics.bodies import drift, kick, make_bodies
-from impel.physics.contact import contact_forces, find_pairs, grow, make_contacts
+from impel.physics.broadphase import BUILDS, find_pairs, grow
+from impel.physics.contact import contact_forces, make_contacts
 
 RADIUS, MASS, STEP = 0.1, 1.0, 1 / 480
 INSIDE = 1.0  # m: side of the box that holds the heap
@@ -32,7 +33,7 @@ WALLS = (
 @kernel
 def run(bodies, contacts, gravity, dt, steps):
     for _ in range(steps):
-        if find_pairs(bodies, contacts, dt) == 1:
+        if not find_pairs(bodies, contacts, dt):
             return 1
         kick(bodies, gravity, 0.0, 0.5 * dt)
         drift(bodies, dt)
@@ -57,7 +58,7 @@ def balls_world(positions, boxes, velocities=None):
 
 def advance(bodies, contacts, steps):
     """Run and return the contacts (grown where needed) and CPU seconds."""
-    while find_pairs(bodies, contacts, STEP) == 1:
+    while not find_pairs(bodies, contacts, STEP):
         contacts = grow(contacts)
     start = time.process_time()
     while run(bodies, contacts, (0.0, 0.0, -9.81), STEP, steps) == 1:
@@ -115,7 +116,7 @@ def spread_out(count, steps=2000):
     bodies, contacts = balls_world(at, [([size, size, 0.2], [0, 0, -0.1])], velocity)
     contacts, _ = advance(bodies, contacts, 20)
     contacts, seconds = advance(bodies, contacts, steps)
-    return seconds / steps / count * 1e6, contacts.near.info[3]
+    return seconds / steps / count * 1e6, contacts.near.info[BUILDS]
 
 
 if __name__ == "__main__":

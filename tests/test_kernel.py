@@ -106,7 +106,7 @@ def test_kernels_look_like_their_functions():
 @struct
 class Pair:
     left: np.ndarray
-    right: float = 2.0
+    right: float
 
 
 @kernel
@@ -115,7 +115,7 @@ def set_first(pair):
 
 
 def test_structs_are_records():
-    pair = Pair(np.ones(3))
+    pair = Pair(np.ones(3), right=2.0)
     assert list(fields_of(pair)) == ["left", "right"]
     assert (replace(pair, right=3.0).right, pair.right) == (3.0, 2.0)
     for twin in (copy.deepcopy(pair), pickle.loads(pickle.dumps(pair))):
@@ -126,7 +126,7 @@ def test_structs_are_records():
     with pytest.raises(TypeError, match="exactly the fields left, right"):
         Pair()
     with pytest.raises(TypeError, match=r"Pair\.left must be C-contiguous"):
-        Pair(np.ones((3, 3)).T[:, :2])
+        Pair(np.ones((3, 3)).T[:, :2], 2.0)
 
 
 @kernel

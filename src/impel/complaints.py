@@ -56,7 +56,7 @@ def validated(model: type[M], document: Any, subject: str) -> M:
         first = next(iter(model.model_fields))  # type: ignore[attr-defined]
         raise Problem(f"{subject}: must have fields such as `{first}: ...`, got {say(document)}")
     try:
-        return model.model_validate(document)  # type: ignore[attr-defined,no-any-return]
+        return model.model_validate(document)  # type: ignore[attr-defined]
     except ValidationError as error:
         lines = (line.removeprefix(": ") for line in plain_lines(error, model))
         raise Problem(*(f"{subject}: {line}" for line in lines)) from None

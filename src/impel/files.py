@@ -159,7 +159,7 @@ _NUMBER_STARTS = "-+0123456789."
 def _with_plain_words(base: Any) -> Any:
     """A loader or dumper that agrees on which unquoted words are numbers, booleans and nothing."""
 
-    class Plain(base):  # type: ignore[misc]
+    class Plain(base):
         yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - PyYAML's own way
 
     for name, rule in _PLAIN_WORDS.items():

@@ -11,7 +11,7 @@ from impel.kernel import replace
 from impel.motion.follow import follow
 from impel.motion.orientations import quaternion_from_euler
 from impel.motion.paths import distance_to_path, make_paths, polyline, sample_path, skipped_loops
-from impel.motion.splines import FASTEST, LENGTH, SHARPEST
+from impel.motion.splines import FASTEST, SHARPEST
 
 coordinate = st.floats(-5, 5)
 positions = st.lists(st.tuples(coordinate, coordinate, coordinate), min_size=2, max_size=7).map(np.array)
@@ -67,7 +67,7 @@ def sample_segment(paths, s):
 
 @settings(max_examples=100, deadline=None)
 @given(any_keys, st.booleans())
-def test_bounds_hold_and_lengths_are_right(keys, loop):
+def test_bounds_hold_and_velocities_are_those_of_the_points(keys, loop):
     paths = one(keys, loop)
     fine = 256
     points, velocities = sample_path(paths, 0, fine)
@@ -77,7 +77,8 @@ def test_bounds_hold_and_lengths_are_right(keys, loop):
         bends = np.linalg.norm(np.diff(v, axis=0), axis=1) * fine
         assert bends.max(initial=0) <= row[SHARPEST] * (1 + 1e-6) + 1e-6
         steps = apart(points[s * fine + 1 : (s + 1) * fine + 1], points[s * fine : (s + 1) * fine])
-        assert row[LENGTH] == pytest.approx(steps.sum(), rel=2e-3, abs=1e-5)
+        gone = np.linalg.norm(v, axis=1).mean()
+        assert gone == pytest.approx(steps.sum(), rel=2e-3, abs=row[FASTEST] / fine + 1e-5)
 
 
 @settings(max_examples=200, deadline=None)
@@ -180,15 +181,16 @@ def test_following_is_linear_and_even():
     times = np.array([0.0, 1.0, 3.0])
     x = np.array([[0.0, 0, 0], [1, 0, 0], [1, 4, 0]])
     q = quaternion_from_euler([[0, 0, 0], [0, 0, 90], [0, 0, 90]])
-    for t, where, angle, velocity, spin in (
-        (-1.0, [0, 0, 0], 0, [0, 0, 0], 0),
-        (0.0, [0, 0, 0], 0, [1, 0, 0], 90),
-        (0.25, [0.25, 0, 0], 22.5, [1, 0, 0], 90),
-        (2.0, [1, 2, 0], 90, [0, 2, 0], 0),
-        (3.0, [1, 4, 0], 90, [0, 0, 0], 0),
+    for t, where, angle in (
+        (-1.0, [0, 0, 0], 0),
+        (0.0, [0, 0, 0], 0),
+        (0.25, [0.25, 0, 0], 22.5),
+        (0.75, [0.75, 0, 0], 67.5),
+        (1.0, [1, 0, 0], 90),
+        (2.0, [1, 2, 0], 90),
+        (3.0, [1, 4, 0], 90),
+        (9.0, [1, 4, 0], 90),
     ):
-        at, turned, v, w = follow(times, x, q, 0, 3, t)
+        at, turned = follow(times, x, q, 0, 3, t)
         np.testing.assert_allclose(at, where, atol=1e-15)
         assert apart(np.array(turned), quaternion_from_euler([0, 0, angle])) < 1e-12
-        np.testing.assert_allclose(v, velocity, atol=1e-15)
-        np.testing.assert_allclose(w, [0, 0, math.radians(spin)], atol=1e-12)

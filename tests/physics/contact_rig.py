@@ -7,7 +7,8 @@ import numpy as np
 from impel.geometry.shapes import solid
 from impel.kernel import kernel
 from impel.physics.bodies import drift, kick, make_bodies
-from impel.physics.contact import contact_forces, find_pairs, grow, make_contacts
+from impel.physics.broadphase import find_pairs, grow
+from impel.physics.contact import contact_forces, make_contacts
 
 GRAVITY = (0.0, 0.0, -9.81)
 FLOOR = {"shape": {"plane": {}}}
@@ -39,7 +40,7 @@ def make_world(*items, **options):
         inertia,
     )
     contacts = make_contacts(bodies, shapes, [item.get("coating") for item in items], **options)
-    while find_pairs(bodies, contacts, 0.0) == 1:
+    while not find_pairs(bodies, contacts, 0.0):
         contacts = grow(contacts)
     contact_forces(bodies, contacts, 0.0)
     return bodies, contacts
@@ -50,7 +51,7 @@ def run(bodies, contacts, gravity, dt, steps):
     """Steps of a fixed length; returns the worst verdict, or -1 when the list of pairs was too short."""
     worst = 0
     for _ in range(steps):
-        if find_pairs(bodies, contacts, dt) == 1:
+        if not find_pairs(bodies, contacts, dt):
             return -1
         kick(bodies, gravity, 0.0, 0.5 * dt)
         drift(bodies, dt)
@@ -69,7 +70,7 @@ def run_adaptive(bodies, contacts, gravity, seconds, frame=1 / 60, levels=16):
     ticks, end = 0, round(seconds / frame) * 2**levels
     while ticks < end:
         dt = frame / 2**level
-        assert find_pairs(bodies, contacts, dt) == 0
+        assert find_pairs(bodies, contacts, dt)
         before = [array.copy() for array in state]
         kick(bodies, gravity, 0.0, 0.5 * dt)
         drift(bodies, dt)

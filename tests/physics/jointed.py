@@ -6,7 +6,8 @@ import numpy as np
 from impel.kernel import kernel, replace
 from impel.physics.assembly import assemble
 from impel.physics.bodies import kick, kinetic_energy, make_bodies
-from impel.physics.joints import JointSpec, make_joints
+from impel.physics.joint_specs import JointSpec
+from impel.physics.joints import make_joints
 from impel.physics.rattle import hold_positions, hold_velocities
 
 GRAVITY = (0.0, 0.0, -9.81)

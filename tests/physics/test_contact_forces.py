@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from impel.motion.orientations import matrix_from_quaternion
-from impel.physics.coating import LIMIT
-from impel.physics.contact import Coating, contact_forces
+from impel.physics.coating import LIMIT, Coating
+from impel.physics.contact import contact_forces
 
 FOAM = Coating(stiffness=1e5, thickness=10.0, damping=0.5, friction=0.6)
 BALL, BOX = {"sphere": 0.1}, {"box": [0.2, 0.3, 0.4]}

@@ -23,7 +23,7 @@ from jointed import (
 from scipy.integrate import solve_ivp
 
 from impel.motion.orientations import matrix_from_quaternion
-from impel.physics.joints import JointSpec
+from impel.physics.joint_specs import JointSpec
 
 
 def distance_mm(ours, theirs):

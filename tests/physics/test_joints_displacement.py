@@ -7,7 +7,7 @@ from jointed import GRAVITY, LENGTH, LINKS, MASS, NOTHING_TOLD, advance, bodies_
 from impel.kernel import kernel
 from impel.physics.bodies import drift, kick
 from impel.physics.displacement import THRESHOLD, hold_positions_displacement, hold_positions_paper, tunings
-from impel.physics.joints import JointSpec
+from impel.physics.joint_specs import JointSpec
 from impel.physics.rattle import hold_velocities
 
 

@@ -7,7 +7,7 @@ from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicSpline
 
 from impel.motion.orientations import matrix_from_quaternion
-from impel.physics.joints import JointSpec
+from impel.physics.joint_specs import JointSpec
 
 WEIGHTLESS = (0.0, 0.0, 0.0)
 TINY = (1e-3, 1e-3, 1e-3)  # inertia of what is meant as a point held at its centre

@@ -158,6 +158,17 @@ def test_free_fall_is_exact_at_every_frame_rate(fps: int) -> None:
     assert len(take.time) == fps + 1
 
 
+def test_a_motion_that_breaks_down_says_when_and_why() -> None:
+    performance = Performance(busy_scene())
+    while not any(event["kind"] == "step rejected" for event in performance.told):
+        performance.next_frame()
+    now = performance.time
+    performance.clock.level[0] = performance.compiled.pace.deepest
+    performance.stage.bodies.velocity[2] = np.nan
+    with pytest.raises(Problem, match=rf"^scene: the motion breaks down at {now:.3f} s \(not a number\)"):
+        performance.next_frame()
+
+
 def test_a_fixed_step_becomes_equal_substeps() -> None:
     performance = Performance(busy_scene(step=0.001))
     assert performance.compiled.pace.steps == 17  # of a frame of 1/60 s

@@ -8,20 +8,24 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from impel.control.crews import Crews, work_together
 from impel.control.linkage import Linkage, gather, measured_rates, wished_rates
 from impel.control.targets import advance_targets
 from impel.kernel import kernel, struct
 from impel.motion.paths import Paths
-from impel.motion.rotations import add, axpy, cross, dot, get3, get4, rotate, scale, set3, sub, unrotate
+from impel.motion.rotations import add, axpy, cross, dot, get3, get4, norm, rotate, scale, set3, sub, unrotate
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 RESIDUAL = 0.3  # of the pull at base distance: what the correction may add beyond the weight (measured: no wind-up)
 
-# What touches an actuator's body. Only something immovable can hold it back for long, and let it shoot off afterwards;
-# what is free to move is a load, to be carried; and what comes through the air (wind, a hand) is to be withstood.
+# What holds an actuator's body back. Only what is immovable, or jointed to others, can do so for long, and let it shoot
+# off afterwards; what is free to move is a load, to be carried; and what comes through the air is to be withstood.
 NOTHING, LOOSE, IMMOVABLE = 0.0, 1.0, 2.0
+
+TINY = 1e-300
+LIFT = 0.1  # of the base distance: what stands on something is let stand until its target is so much higher
 
 
 @struct
@@ -32,6 +36,7 @@ class Actuators:
     member: Integers  # (A,) the same body in the linkage
     paths: Paths
     linkage: Linkage
+    crews: Crews | None  # of those whom the linkage cannot tell what they feel, if joints can
     base: Floats  # (A,) base distance in metres, or base angle in radians
     limit: Floats  # (A,) the same as targets.py measures it
     enough: Floats  # (A,)
@@ -39,8 +44,10 @@ class Actuators:
     damping: Floats  # (A,) 1/s: 2β/Δt
     adaptation: Floats  # (A,) 1/s: γ, how fast lasting loads are compensated
     strength: Floats  # (A,) N or N·m
+    most_wish: Floats  # (A,) m/s²: what takes the place of a strength where the inertia changes with the pose
     weight: Floats  # (A,) kg: what a force may have to carry
-    alone: Integers  # (A,) 1 if nothing is jointed to its body
+    anchored: Integers  # (A,) 1 if joints may hold its body back
+    whole: Integers  # (N,) bodies with the same number hang together
     # State: what goes on from step to step.
     segment: Floats  # (A,) where the target is
     u: Floats  # (A,)
@@ -50,19 +57,24 @@ class Actuators:
     offset: Floats  # (A, 3) from the body to its target; near 180° it remembers which way round was taken
     carried: Floats  # (A,) how many times its weight the actuator has learnt to carry; above 1 for what is loose
     residual: Floats  # (A, 3) what it compensates beyond that
+    leaning: Floats  # (A,) 1 while what it moves stands on something, until it is lifted
     applied: Floats  # (A, 3) after truncation
     saturated: Floats  # (A,) 1 while the strength is not enough
     done: Floats  # (A,) 1 since the last key was reached
     last_velocity: Floats  # (M, 3) of the linkage's members when last seen
     last_momentum: Floats  # (M, 3)
+    last_rate: Floats  # (A, 3) velocity or spin of a crew's bodies
     # Scratch of one step.
-    touched: Floats  # (A,) by what its body is touched; taken for immovable where it is not alone
+    touched: Floats  # (A,) by what its body is held back
     wish: Floats  # (A, 3) acceleration
     pull: Floats  # (A, 3) force or torque
+    against: Floats  # (A, 3) what would carry its weight
+    met: Floats  # (A, 3) what must have acted on it in the last step
+    rate: Floats  # (A, 3) acceleration of a crew's bodies
 
     STATE = (
-        "segment", "u", "lap", "pose", "tangent", "offset", "carried", "residual", "applied", "saturated", "done",
-        "last_velocity", "last_momentum",
+        "segment", "u", "lap", "pose", "tangent", "offset", "carried", "residual", "leaning", "applied", "saturated",
+        "done", "last_velocity", "last_momentum", "last_rate",
     )  # fmt: skip
 
 
@@ -84,10 +96,12 @@ def pull(bodies, actuators):
     """
     linkage = actuators.linkage
     for a in range(len(actuators.body)):
-        body = actuators.body[a]
-        speed = get3(bodies.spin if actuators.paths.turns[a] == 1 else bodies.velocity, body)
-        wish = axpy(-actuators.damping[a], speed, scale(get3(actuators.offset, a), actuators.stiffness[a]))
-        set3(actuators.wish, a, wish)
+        wish = axpy(
+            -actuators.damping[a],
+            rate_of(bodies, actuators, a),
+            scale(get3(actuators.offset, a), actuators.stiffness[a]),
+        )
+        set3(actuators.wish, a, limit_size(wish, actuators.most_wish[a]))
     wished_rates(bodies, linkage, actuators.wish)
     gather(bodies, linkage, 0.0)
     for a in range(len(actuators.body)):
@@ -98,6 +112,7 @@ def pull(bodies, actuators):
             set3(actuators.pull, a, get3(linkage.force, k))
         else:  # not a root: what it hangs on takes its share
             set3(actuators.pull, a, scale(get3(actuators.wish, a), linkage.mass[k]))
+    work_together(actuators.crews, actuators.wish, actuators.pull)
 
 
 @kernel
@@ -109,24 +124,21 @@ def correct(bodies, actuators, gravity, dt_last):
     """
     linkage = actuators.linkage
     if dt_last > 0.0:
-        measured_rates(bodies, linkage, actuators.last_velocity, actuators.last_momentum, dt_last)
-        gather(bodies, linkage, 0.5 * dt_last)
-    for k in range(len(linkage.body)):
-        set3(actuators.last_velocity, k, get3(bodies.velocity, linkage.body[k]))
-        set3(actuators.last_momentum, k, get3(bodies.momentum, linkage.body[k]))
+        meet_loads(bodies, actuators, actuators.crews, dt_last)
+    remember_motion(bodies, actuators, actuators.crews)
+    feel_weights(bodies, actuators, actuators.crews, gravity)
     blend = 0.0
     for a in range(len(actuators.body)):
         body = actuators.body[a]
         k = actuators.member[a]
         turns = actuators.paths.turns[a] == 1
-        q = get4(bodies.orientation, body)
-        if turns:
-            against = cross(gravity, rotate(q, get3(linkage.lever, k)))
-        else:
-            against = scale(gravity, -actuators.weight[a])
+        against = get3(actuators.against, a)
         strength = actuators.strength[a]
+        lifted = 1.0 if turns or actuators.leaning[a] == 0.0 else lift(actuators, a)
         if dt_last > 0.0:
-            load = sub(get3(linkage.torque if turns else linkage.force, k), get3(actuators.applied, a))
+            load = sub(get3(actuators.met, a), get3(actuators.applied, a))
+            if lifted < 1.0:
+                load = level(load, against, actuators.carried[a], get3(actuators.residual, a))
             if a == 0 or actuators.adaptation[a] != actuators.adaptation[a - 1]:  # an exponential is dear
                 blend = -math.expm1(-actuators.adaptation[a] * dt_last)
             touched = actuators.touched[a]
@@ -136,17 +148,107 @@ def correct(bodies, actuators, gravity, dt_last):
             )
             limit = RESIDUAL * actuators.stiffness[a] * actuators.base[a]
             if turns and touched == IMMOVABLE:
-                rest = limit_torque(rest, q, linkage.inertia[k], limit)
-            elif not turns and touched != NOTHING:
+                rest = limit_torque(rest, get4(bodies.orientation, body), linkage.inertia[k], limit)
+            elif not turns and touched == IMMOVABLE:
                 rest = limit_size(rest, limit * actuators.weight[a])
             actuators.carried[a] = share
             set3(actuators.residual, a, rest)
-        correction = axpy(actuators.carried[a], against, get3(actuators.residual, a))
+        correction = axpy(lifted * actuators.carried[a], against, get3(actuators.residual, a))
         total = add(get3(actuators.pull, a), correction)
         actuators.saturated[a] = 1.0 if dot(total, total) > strength * strength else 0.0
         total = limit_size(total, strength)
         set3(actuators.applied, a, total)
         set3(bodies.twist if turns else bodies.push, body, total)
+
+
+@kernel
+def remember_motion(bodies, actuators, crews):
+    linkage = actuators.linkage
+    for k in range(len(linkage.body)):
+        set3(actuators.last_velocity, k, get3(bodies.velocity, linkage.body[k]))
+        set3(actuators.last_momentum, k, get3(bodies.momentum, linkage.body[k]))
+    if crews is not None:
+        for d in range(len(crews.worker)):
+            a = crews.worker[d]
+            set3(actuators.last_rate, a, rate_of(bodies, actuators, a))
+
+
+@kernel(inline=True)
+def rate_of(bodies, actuators, a):
+    """Velocity of what an actuator moves, or spin of what it turns."""
+    return get3(bodies.spin if actuators.paths.turns[a] == 1 else bodies.velocity, actuators.body[a])
+
+
+@kernel
+def meet_loads(bodies, actuators, crews, dt_last):
+    """What must have acted on the body of each actuator, and on what hangs on it, in the last step."""
+    linkage = actuators.linkage
+    measured_rates(bodies, linkage, actuators.last_velocity, actuators.last_momentum, dt_last)
+    gather(bodies, linkage, 0.5 * dt_last)
+    for a in range(len(actuators.body)):
+        k = actuators.member[a]
+        set3(actuators.met, a, get3(linkage.torque if actuators.paths.turns[a] == 1 else linkage.force, k))
+    if crews is not None:
+        for d in range(len(crews.worker)):
+            a = crews.worker[d]
+            change = sub(rate_of(bodies, actuators, a), get3(actuators.last_rate, a))
+            set3(actuators.rate, a, scale(change, 1.0 / dt_last))
+        work_together(crews, actuators.rate, actuators.met)
+
+
+@kernel
+def feel_weights(bodies, actuators, crews, gravity):
+    """What would carry the weight of the body of each actuator, and of what hangs on it."""
+    linkage = actuators.linkage
+    for a in range(len(actuators.body)):
+        if actuators.paths.turns[a] == 1:
+            lever = rotate(get4(bodies.orientation, actuators.body[a]), get3(linkage.lever, actuators.member[a]))
+            set3(actuators.against, a, cross(gravity, lever))
+        else:
+            set3(actuators.against, a, scale(gravity, -actuators.weight[a]))
+    if crews is not None:
+        for d in range(len(crews.worker)):
+            set3(actuators.rate, crews.worker[d], scale(get3(crews.fall, d), -1.0))
+        work_together(crews, actuators.rate, actuators.against)
+
+
+@kernel
+def lift(actuators, a):
+    """Which share of its weight to take off what it stands on: rolling and sliding need weight, leaping does not."""
+    up = get3(actuators.against, a)
+    height = dot(get3(actuators.offset, a), up) / max(norm(up), TINY)
+    share = min(max(height / (LIFT * actuators.base[a]), 0.0), 1.0)
+    if share == 1.0:
+        actuators.leaning[a] = 0.0
+    return share
+
+
+@kernel
+def level(load, against, share, rest):
+    """A load, but upwards such that nothing is learnt from it: what stands on something does not feel its weight."""
+    correction = axpy(share, against, rest)
+    missing = dot(add(load, correction), against) / max(dot(against, against), TINY)
+    return axpy(-missing, against, load)
+
+
+@kernel
+def press_less(bodies, actuators, a, normal):
+    """Limit with how much the correction presses into something immovable, that pushes along this normal.
+
+    Along it friction can be overcome; through it there is no way, and what has gathered would let the body shoot off.
+    """
+    rest = get3(actuators.residual, a)
+    into = dot(rest, normal)
+    limit = RESIDUAL * actuators.stiffness[a] * actuators.base[a]
+    if actuators.paths.turns[a] == 1:
+        k = actuators.member[a]
+        about = scale(normal, into)
+        across = limit_torque(
+            sub(rest, about), get4(bodies.orientation, actuators.body[a]), actuators.linkage.inertia[k], limit
+        )
+        set3(actuators.residual, a, add(about, across))
+    elif into < -limit * actuators.weight[a]:
+        set3(actuators.residual, a, axpy(-limit * actuators.weight[a] - into, normal, rest))
 
 
 @kernel

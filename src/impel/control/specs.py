@@ -1,7 +1,7 @@
 """From an animator's numbers to actuators: what to follow, how fast, how strongly."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.control.actuators import IMMOVABLE, Actuators
+from impel.control.crews import make_crews
 from impel.control.linkage import Placed, Tie, make_linkage
 from impel.control.targets import reach_of
 from impel.motion.orientations import matrix_from_quaternion
@@ -46,16 +47,6 @@ class ActuatorSpec:
         return 2 * self.beta / self.relaxation
 
 
-def alpha_from_speed(speed: float, base: float, relaxation: float, elasticity: float) -> float:
-    """The α that makes a body run at `speed` on a straight path: v = d·√(α/2)/(B·Δt), metres or radians alike."""
-    return 2 * (speed * elasticity * relaxation / base) ** 2
-
-
-def steady_speed(spec: ActuatorSpec) -> float:
-    """How fast a body runs along a straight path when nothing else acts on it."""
-    return spec.base * spec.stiffness / spec.damping
-
-
 def largest_stable_step(specs: Sequence[ActuatorSpec]) -> float:
     """The longest step, in seconds, that leaves every actuator stable and accurate.
 
@@ -79,12 +70,17 @@ def auto_strength(weight: float, mass: float, stiffness: float, base: float) -> 
 
 
 def make_actuators(
-    specs: Sequence[ActuatorSpec], bodies: Placed, ties: Iterable[Tie] = (), gravity: float = 0.0
+    specs: Sequence[ActuatorSpec],
+    bodies: Placed,
+    ties: Iterable[Tie] = (),
+    gravity: float = 0.0,
+    island_of: Mapping[int, int] | None = None,
 ) -> Actuators:
     """Gather actuators, their targets on the first keys of their paths.
 
-    `ties` say how bodies hang together; `gravity`, in m/s², is for strengths that are not given. All state starts at
-    zero; set `carried` to 1 for a start at which the weights are known already.
+    `ties` say how bodies hang together; `gravity`, in m/s², is for strengths that are not given; `island_of` tells of
+    jointed bodies to which island they belong, if their joints can be asked (see crews.py). All state starts at zero;
+    set `carried` to 1 for a start at which the weights are known already.
     """
     n = len(specs)
     actors: dict[str, dict[int, int]] = {"move": {}, "turn": {}}
@@ -99,15 +95,29 @@ def make_actuators(
     member_of = {int(body): k for k, body in enumerate(linkage.body)}
     member = np.array([member_of[s.body] for s in specs], np.int64)
 
+    islands = island_of or {}
+    crews = make_crews(
+        [s.body for s in specs],
+        [s.kind == "turn" for s in specs],
+        [bool(linkage.move[k] >= 0) for k in member],
+        islands,
+        len(bodies.mass),
+    )
+    in_crew = set() if crews is None else set(crews.worker.tolist())
+
     def column(name: str) -> Floats:
         return np.array([getattr(s, name) for s in specs], float)
 
-    def strength(s: ActuatorSpec) -> float:
+    def strength(a: int, s: ActuatorSpec) -> float:
         if s.strength is not None:
             return s.strength
+        if a in in_crew:
+            return math.inf
         k = member_of[s.body]
         if s.kind == "move":
-            return auto_strength(linkage.mass[linkage.root[k]] * gravity, linkage.mass[k], s.stiffness, s.base)
+            hanging = [i for i, island in islands.items() if island == islands.get(s.body)]  # also by ropes
+            load = max(linkage.mass[linkage.root[k]], sum(bodies.mass[i] for i in hanging))
+            return auto_strength(load * gravity, linkage.mass[k], s.stiffness, s.base)
         lifted = float(np.linalg.norm(linkage.lever[k])) * gravity
         return auto_strength(lifted, float(np.linalg.eigvalsh(linkage.inertia[k])[-1]), s.stiffness, s.base)
 
@@ -119,16 +129,26 @@ def make_actuators(
         member=member,
         paths=paths,
         linkage=linkage,
+        crews=crews,
         base=column("base"),
         limit=reach[:, 0].copy(),
         enough=reach[:, 1].copy(),
         stiffness=column("stiffness"),
         damping=column("damping"),
         adaptation=column("adaptation"),
-        strength=np.array([strength(s) for s in specs], float),
+        strength=np.array([strength(a, s) for a, s in enumerate(specs)], float),
+        most_wish=np.array(
+            [
+                2 * s.stiffness * s.base if a in in_crew and s.strength is None else math.inf
+                for a, s in enumerate(specs)
+            ],
+            float,
+        ),
         weight=linkage.mass[linkage.root[member]],
-        alone=(np.bincount(linkage.root, minlength=m)[linkage.root[member]] == 1).astype(np.int64)
-        * (linkage.held[member] == 0),
+        anchored=np.where(
+            (np.bincount(linkage.root, minlength=m)[linkage.root[member]] > 1) | (linkage.held[member] == 1), 1, 0
+        ),
+        whole=np.arange(len(bodies.mass)),
         segment=np.zeros(n),
         u=np.zeros(n),
         lap=np.zeros(n),
@@ -137,14 +157,19 @@ def make_actuators(
         offset=_first_way_round(paths),
         carried=np.zeros(n),
         residual=np.zeros((n, 3)),
+        leaning=np.zeros(n),
         applied=np.zeros((n, 3)),
         saturated=np.zeros(n),
         done=np.zeros(n),
         last_velocity=np.zeros((m, 3)),
         last_momentum=np.zeros((m, 3)),
+        last_rate=np.zeros((n, 3)),
         touched=np.full(n, IMMOVABLE),
         wish=np.zeros((n, 3)),
         pull=np.zeros((n, 3)),
+        against=np.zeros((n, 3)),
+        met=np.zeros((n, 3)),
+        rate=np.zeros((n, 3)),
     )
 
 

@@ -71,7 +71,7 @@ def blob_mesh(blob: dict[str, Any], cells: int = CELLS) -> tuple[Floats, Floats,
     return surface_mesh(blob_elements(blob), float(blob.get("blend", 0.0)), cells)
 
 
-def surface_mesh(elements: Floats, blend: float, cells: int = CELLS) -> tuple[Floats, Floats, NDArray[np.int64]]:
+def surface_mesh(elements: Floats, blend: float, cells: int) -> tuple[Floats, Floats, NDArray[np.int64]]:
     """Surface nets: one vertex in every cell that the surface cuts, one quad across every edge it cuts."""
     low, spacing, values = blob_grid(elements, blend, cells)
     inside = values < 0.0

@@ -14,7 +14,7 @@ from impel.motion.rotations import axpy, dot, norm, scale, sub
 
 Floats = NDArray[np.float64]
 
-# In this order the first of two touching bodies is the one whose surface is sampled best: see `physics/contact.py`.
+# In this order: of two that touch, the first is the one whose surface is sampled best (see `physics/broadphase.py`).
 SPHERE, CAPSULE, CYLINDER, BLOB, BOX, PLANE = range(6)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from impel.files import Problem
 from impel.geometry.blobs import blob_elements, blob_moments
 from impel.geometry.fields import BLOB, BOX, CAPSULE, CYLINDER, PLANE, SPHERE, Shapes
-from impel.motion.orientations import matrix_from_quaternion
+from impel.motion.orientations import matrix_from_quaternion, quaternion_from_matrix
 
 Floats = NDArray[np.float64]
 
@@ -154,34 +154,4 @@ def _blob_solid(blob: dict[str, Any]) -> Solid:
         inertia = np.diag(tensor).copy()
     if np.linalg.det(axes) < 0.0:
         axes[:, 0] = -axes[:, 0]
-    return Solid(volume, inertia / volume, centre, _quaternion(axes))
-
-
-def _quaternion(m: Floats) -> Floats:
-    """The rotation whose matrix has these columns."""
-    square = (
-        np.array(
-            [
-                1 + m[0, 0] + m[1, 1] + m[2, 2],
-                1 + m[0, 0] - m[1, 1] - m[2, 2],
-                1 - m[0, 0] + m[1, 1] - m[2, 2],
-                1 - m[0, 0] - m[1, 1] + m[2, 2],
-            ]
-        )
-        / 4
-    )
-    products = (
-        np.array(
-            [
-                [0.0, m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]],
-                [m[2, 1] - m[1, 2], 0.0, m[1, 0] + m[0, 1], m[0, 2] + m[2, 0]],
-                [m[0, 2] - m[2, 0], m[1, 0] + m[0, 1], 0.0, m[2, 1] + m[1, 2]],
-                [m[1, 0] - m[0, 1], m[0, 2] + m[2, 0], m[2, 1] + m[1, 2], 0.0],
-            ]
-        )
-        / 4
-    )
-    largest = int(square.argmax())
-    products[largest, largest] = square[largest]
-    q = products[largest] / math.sqrt(square[largest])
-    return np.asarray(q / np.linalg.norm(q) * (1.0 if q[0] >= 0 else -1.0))
+    return Solid(volume, inertia / volume, centre, quaternion_from_matrix(axes))

@@ -79,7 +79,7 @@ class Shelf:
             draft.replace(path)
 
 
-class KernelCache(FunctionCache):  # type: ignore[misc]
+class KernelCache(FunctionCache):
     """Numba's cache of a function, on a shelf."""
 
     _impl_class: Any = FunctionCache._impl_class

@@ -17,13 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _FASTMATH = {"contract"}
 
 
-def kernel(
-    function: F | None = None,
-    *,
-    inline: bool = False,
-    allocates: bool = False,
-    parallel: bool = False,
-) -> Any:
+def kernel(function: F | None = None, *, inline: bool = False, allocates: bool = False) -> Any:
     """Compile a function on its first call and keep the machine code for later runs.
 
     `inline=True` is for small vector helpers: they are pasted into their callers, cost nothing there and
@@ -33,11 +27,10 @@ def kernel(
     options = {
         "error_model": "numpy",
         "fastmath": _FASTMATH,
-        "parallel": parallel,
         "nogil": True,
         "forceinline": inline,
         "no_cfunc_wrapper": True,
-        "_nrt": allocates or parallel,
+        "_nrt": allocates,
     }
 
     def decorate(f: F) -> Kernel:
@@ -52,7 +45,7 @@ class Kernel:
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         functools.update_wrapper(self, function)
         self.py_func = function
-        self._whole = numba.njit(pipeline_class=WholeCompiler, **options)(function)  # type: ignore[call-overload]
+        self._whole = numba.njit(pipeline_class=WholeCompiler, **options)(function)
         self._whole._cache = KernelCache(function)
         self._part = Part(function, options)
         self._numba_type_ = types.Dispatcher(self._part)  # what kernels see that call it

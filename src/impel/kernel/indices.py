@@ -12,7 +12,7 @@ from numba.core.compiler_machinery import FunctionPass, register_pass
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
-class CountFromFront(FunctionPass):  # type: ignore[misc]
+class CountFromFront(FunctionPass):
     """Makes the indices of arrays unsigned."""
 
     _name = "count_from_front"

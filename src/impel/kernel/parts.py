@@ -26,7 +26,7 @@ from impel.kernel.caching import KernelCache
 from impel.kernel.indices import CountFromFront
 
 
-class Part(CPUDispatcher):  # type: ignore[misc]
+class Part(CPUDispatcher):
     """What stands for a function where another kernel calls it. It cannot be called from Python."""
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
@@ -39,7 +39,7 @@ class Part(CPUDispatcher):  # type: ignore[misc]
         return super().get_call_template(tuple(map(types.unliteral, args)), plain)
 
 
-class _Code(JITCodeLibrary):  # type: ignore[misc]
+class _Code(JITCodeLibrary):
     """Intermediate code, to be linked into callers."""
 
     def finalize(self) -> None:
@@ -58,7 +58,7 @@ def _key(library: _Code, descriptor: Any, environment: Any) -> Any:
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class _LowerPart(LoweringPass):  # type: ignore[misc]
+class _LowerPart(LoweringPass):
     """Takes the place of numba's `NativeLowering`, and leaves out what only Python needs."""
 
     _name = "lower_part"
@@ -88,7 +88,7 @@ class _LowerPart(LoweringPass):  # type: ignore[misc]
         return True
 
 
-class WholeCompiler(Compiler):  # type: ignore[misc]
+class WholeCompiler(Compiler):
     """Numba's compiler for kernels that Python calls."""
 
     lowering: type[LoweringPass] = NativeLowering
@@ -106,7 +106,7 @@ class _PartCompiler(WholeCompiler):
     lowering = _LowerPart
 
 
-class _PartsOnDisk(CompileResultCacheImpl):  # type: ignore[misc]
+class _PartsOnDisk(CompileResultCacheImpl):
     """How parts are written and read: as LLVM's bitcode, which callers in other runs link in."""
 
     def get_filename_base(self, fullname: str, abiflags: str) -> str:

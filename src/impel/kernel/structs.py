@@ -25,10 +25,9 @@ def struct(cls: type[S]) -> type[S]:
     tuples of floats, other structs, or None.
     """
     names = tuple(cls.__annotations__)
-    defaults = {name: cls.__dict__[name] for name in names if name in cls.__dict__}
 
     def __init__(self: Any, *values: Any, **fields: Any) -> None:
-        given = {**defaults, **dict(zip(names, values)), **fields}
+        given = {**dict(zip(names, values)), **fields}
         if given.keys() != set(names) or len(values) + len(fields) > len(names):
             raise TypeError(f"{cls.__name__} takes exactly the fields {', '.join(names)}")
         self.__dict__.update(given)
@@ -45,9 +44,9 @@ def struct(cls: type[S]) -> type[S]:
             _address=memory.ctypes.data,
         )
 
-    cls.__init__ = __init__  # type: ignore[assignment,misc]
-    cls.__reduce__ = lambda self: (cls, tuple(fields_of(self).values()))  # type: ignore[assignment,method-assign]
-    cls.__setattr__ = _refuse  # type: ignore[assignment,method-assign]
+    cls.__init__ = __init__  # type: ignore[method-assign]
+    cls.__reduce__ = lambda self: (cls, tuple(fields_of(self).values()))  # type: ignore[method-assign]
+    cls.__setattr__ = _refuse  # type: ignore[method-assign]
     return cls
 
 
@@ -65,7 +64,7 @@ def _refuse(self: Any, name: str, value: Any) -> None:
     raise AttributeError(f"{type(self).__name__}.{name} cannot be set; use replace")
 
 
-class StructType(types.Type):  # type: ignore[misc]
+class StructType(types.Type):
     """The type of a struct in kernels: the names and types of its fields."""
 
     def __init__(self, title: str, fields: tuple[tuple[str, types.Type], ...]) -> None:
@@ -110,7 +109,7 @@ register_model(StructType)(models.OpaqueModel)
 
 
 @infer_getattr
-class _StructAttribute(AttributeTemplate):  # type: ignore[misc]
+class _StructAttribute(AttributeTemplate):
     key = StructType
 
     def generic_resolve(  # type: ignore[override]

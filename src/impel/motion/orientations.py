@@ -68,6 +68,36 @@ def matrix_from_quaternion(q: ArrayLike) -> Floats:
     )
 
 
+def quaternion_from_matrix(m: Floats) -> Floats:
+    """The rotation that has this matrix (3, 3), w not negative."""
+    square = (
+        np.array(
+            [
+                1 + m[0, 0] + m[1, 1] + m[2, 2],
+                1 + m[0, 0] - m[1, 1] - m[2, 2],
+                1 - m[0, 0] + m[1, 1] - m[2, 2],
+                1 - m[0, 0] - m[1, 1] + m[2, 2],
+            ]
+        )
+        / 4
+    )
+    products = (
+        np.array(
+            [
+                [0.0, m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]],
+                [m[2, 1] - m[1, 2], 0.0, m[1, 0] + m[0, 1], m[0, 2] + m[2, 0]],
+                [m[0, 2] - m[2, 0], m[1, 0] + m[0, 1], 0.0, m[2, 1] + m[1, 2]],
+                [m[1, 0] - m[0, 1], m[0, 2] + m[2, 0], m[2, 1] + m[1, 2], 0.0],
+            ]
+        )
+        / 4
+    )
+    largest = int(square.argmax())
+    products[largest, largest] = square[largest]
+    q = products[largest] / np.sqrt(square[largest])
+    return np.asarray(q / np.linalg.norm(q) * (1.0 if q[0] >= 0 else -1.0))
+
+
 def multiply_quaternions(p: ArrayLike, q: ArrayLike) -> Floats:
     """First q, then p."""
     pw, px, py, pz = np.moveaxis(np.asarray(p, float), -1, 0)

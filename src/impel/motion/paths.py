@@ -11,7 +11,6 @@ from impel.motion.rotations import angle_between, get3, get4, norm, set3, set4, 
 from impel.motion.splines import (
     COLUMNS,
     FASTEST,
-    LENGTH,
     align_signs,
     chord,
     fit_orientations,
@@ -42,7 +41,7 @@ class Paths:
     first_segment: Integers  # (P + 1,)
     turns: Integers  # (P,) 1 for orientations
     loops: Integers  # (P,) 1 if the last key leads back to the first, for ever
-    segments: Floats  # (S, COLUMNS) coefficients, bounds and lengths, see splines.py
+    segments: Floats  # (S, COLUMNS) coefficients and bounds, see splines.py
 
 
 def make_paths(keys: Sequence[ArrayLike], loops: Sequence[bool]) -> Paths:
@@ -110,7 +109,6 @@ def fit_path(keys, segments, turns, loops):
             fit_orientations(row, get4(keys, i), whole, t0, t1)
         else:
             fit_positions(row, get3(keys, i), whole, t0, t1)
-        row[LENGTH] = length_until(row, 1.0, turns)
 
 
 @kernel
@@ -120,6 +118,14 @@ def length_until(row, u, turns):
     for k in range(len(GAUSS_U)):
         length += GAUSS_WEIGHT[k] * norm(pose_at(row, u * GAUSS_U[k], turns)[1])
     return u * length
+
+
+@kernel
+def segment_lengths(paths, lengths):
+    """How long every segment of every path is, in metres or radians."""
+    for p in range(len(paths.turns)):
+        for s in range(paths.first_segment[p], paths.first_segment[p + 1]):
+            lengths[s] = length_until(paths.segments[s], 1.0, paths.turns[p] == 1)
 
 
 @kernel

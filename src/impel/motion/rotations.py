@@ -26,6 +26,27 @@ def set4(array, i, q):
 
 
 @kernel(inline=True)
+def get3_at(array, i, column):
+    """A vector among other columns of a row."""
+    return array[i, column], array[i, column + 1], array[i, column + 2]
+
+
+@kernel(inline=True)
+def get4_at(array, i, column):
+    return array[i, column], array[i, column + 1], array[i, column + 2], array[i, column + 3]
+
+
+@kernel(inline=True)
+def set3_at(array, i, column, v):
+    array[i, column], array[i, column + 1], array[i, column + 2] = v
+
+
+@kernel(inline=True)
+def set4_at(array, i, column, q):
+    array[i, column], array[i, column + 1], array[i, column + 2], array[i, column + 3] = q
+
+
+@kernel(inline=True)
 def add(a, b):
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
@@ -54,6 +75,12 @@ def dot(a, b):
 @kernel(inline=True)
 def cross(a, b):
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@kernel(inline=True)
+def transform(rows, v):
+    """A matrix, given by its rows, times a vector."""
+    return dot(rows[0], v), dot(rows[1], v), dot(rows[2], v)
 
 
 @kernel(inline=True)

@@ -34,8 +34,7 @@ from impel.motion.rotations import (
 # Columns of a segment. The first 16 are a, b, c, d of a cubic; or q0 and three times (unit axis, half angle).
 FASTEST = 16  # no smaller than |C'| anywhere on the segment
 SHARPEST = 17  # no smaller than |C''|
-LENGTH = 18  # metres or radians
-COLUMNS = 19
+COLUMNS = 18
 
 # From this closeness to half a turn on (w of the quaternion), both ways round count as equally short.
 HALF_TURN = 1e-6

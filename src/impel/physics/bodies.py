@@ -86,18 +86,16 @@ def _top_axes(inverse_inertia: Floats) -> tuple[int, int, int]:
 
 
 @kernel(inline=True)
+def weighted(q, by, v):
+    """A vector of the world times a diagonal matrix of the body's frame."""
+    m = unrotate(q, v)
+    return rotate(q, (by[0] * m[0], by[1] * m[1], by[2] * m[2]))
+
+
+@kernel(inline=True)
 def spin_of(bodies, i, momentum):
     """Angular velocity that goes with an angular momentum, both in the world's frame."""
-    q = get4(bodies.orientation, i)
-    m = unrotate(q, momentum)
-    return rotate(
-        q,
-        (
-            m[0] * bodies.inverse_inertia[i, 0],
-            m[1] * bodies.inverse_inertia[i, 1],
-            m[2] * bodies.inverse_inertia[i, 2],
-        ),
-    )
+    return weighted(get4(bodies.orientation, i), get3(bodies.inverse_inertia, i), momentum)
 
 
 @kernel
@@ -105,9 +103,7 @@ def _momentum_from_spin(bodies):
     for i in range(len(bodies.mass)):
         if bodies.inverse_mass[i] > 0.0:
             q = get4(bodies.orientation, i)
-            w = unrotate(q, get3(bodies.spin, i))
-            inertia = get3(bodies.inertia, i)
-            set3(bodies.momentum, i, rotate(q, (w[0] * inertia[0], w[1] * inertia[1], w[2] * inertia[2])))
+            set3(bodies.momentum, i, weighted(q, get3(bodies.inertia, i), get3(bodies.spin, i)))
 
 
 @kernel(inline=True)

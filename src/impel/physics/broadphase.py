@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from impel.geometry.fields import PLANE, SPHERE
 from impel.geometry.shapes import CORE, INNER, RADIUS, SKIN
 from impel.kernel import kernel, replace, struct
-from impel.motion.rotations import get3, get4, norm, rotate, sub
+from impel.motion.rotations import get3, get3_at, get4, norm, rotate, set3_at, set4_at, sub
 from impel.physics.coating import mix
+from impel.physics.friction import REMEMBERED
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -21,37 +22,39 @@ Integers = NDArray[np.int64]
 MARGIN_SIZE = 0.15  # a body's margin: this share of its size ...
 MARGIN_TIME = 0.08  # ... plus the way it goes in this time, s. Measured: benchmarks/balls.py
 
-# Entries of `near.info`.
+# Entries of `near.info`: pairs listed, pairs there should be room for, whether the list is built, how often it was.
 COUNT, WANTED, BUILT, BUILDS = range(4)
+LOWEST, HIGHEST = 0, 3  # columns of `near.box`
+POSITION, ORIENTATION = 0, 3  # columns of `near.built`
 
 
 @struct
 class Near:
     """The broad phase of N bodies with room for P pairs."""
 
-    info: Integers  # (4,) pairs listed, wanted, whether the list is built, how often it was
-    box: Floats  # (N, 6) lowest and highest corner, fattened
+    info: Integers  # (4,) COUNT ...
+    box: Floats  # (N, 6) fattened: LOWEST and HIGHEST corner
     margin: Floats  # (N,) by how much
-    built: Floats  # (N, 7) position and orientation when the boxes were made
+    built: Floats  # (N, 7) POSITION and ORIENTATION when the boxes were made
     order: Integers  # (N,) bodies by the lower ends of their boxes
     collides: NDArray[np.bool_]  # (N,)
     excluded: Integers  # sorted keys i·N + j with i < j
     pair: Integers  # (P, 2) scratch
-    memory: Floats  # (P, 6) scratch
-    table: Integers  # scratch
+    memory: Floats  # (P, 6) scratch: touching, friction
+    table: Integers  # scratch: pairs that touch, by a hash of their bodies
 
 
 @kernel
 def find_pairs(bodies, contacts, dt):
-    """Make sure that every pair that may touch during the coming dt is listed.
+    """List every pair that may touch during the coming dt; is there room for all?
 
-    Returns 0 when all is well, 1 when there is no room: `grow` the contacts and call again.
+    If not, `grow` the contacts and call again.
     """
     near, kind, extent = contacts.near, contacts.shapes.kind, contacts.extent
     if near.info[BUILT] == 1 and _all_inside(
         bodies.position, bodies.orientation, bodies.velocity, bodies.spin, near.built, near.margin, kind, extent, dt
     ):
-        return 0
+        return True
     _bound(
         bodies.position,
         bodies.orientation,
@@ -72,7 +75,7 @@ def find_pairs(bodies, contacts, dt):
     near.info[WANTED] = found
     if found > len(contacts.touching):
         near.info[BUILT] = 0
-        return 1
+        return False
     _carry_over(
         near.table, near.pair, near.memory, contacts.pair, contacts.touching, contacts.friction, near.info[COUNT], found
     )
@@ -80,22 +83,22 @@ def find_pairs(bodies, contacts, dt):
     near.info[COUNT] = found
     near.info[BUILT] = 1
     near.info[BUILDS] += 1
-    return 0
+    return True
 
 
 @kernel
 def _all_inside(position, orientation, velocity, spin, built, margin, kind, extent, dt):
     """Whether no point of any body can leave its fattened box within dt."""
     for i in range(len(margin)):
-        way = norm(sub(get3(position, i), get3(built, i)))
+        way = norm(sub(get3(position, i), get3_at(built, i, POSITION)))
         way += norm(get3(velocity, i)) * dt
         if kind[i] != SPHERE and kind[i] != PLANE:
             turned, same = 0.0, 0.0
             for k in range(4):
-                same += orientation[i, k] * built[i, 3 + k]
+                same += orientation[i, k] * built[i, ORIENTATION + k]
             sign = 1.0 if same >= 0.0 else -1.0
             for k in range(4):
-                turned += (orientation[i, k] - sign * built[i, 3 + k]) ** 2
+                turned += (orientation[i, k] - sign * built[i, ORIENTATION + k]) ** 2
             # A turn by θ moves a point at radius r by 2r·sin(θ/2) ≤ 2r·|q - q0|.
             way += extent[i, RADIUS] * (2.0 * math.sqrt(turned) + norm(get3(spin, i)) * dt)
         if way > margin[i]:
@@ -107,27 +110,25 @@ def _all_inside(position, orientation, velocity, spin, built, margin, kind, exte
 def _bound(position, orientation, velocity, spin, inverse_mass, kind, extent, built, margin, box):
     """Make the fattened boxes, and note what they were made from."""
     for i in range(len(margin)):
-        for k in range(3):
-            built[i, k] = position[i, k]
-        for k in range(4):
-            built[i, 3 + k] = orientation[i, k]
+        q = get4(orientation, i)
+        set3_at(built, i, POSITION, get3(position, i))
+        set4_at(built, i, ORIENTATION, q)
         if kind[i] == PLANE:
             margin[i] = 0.0
             for k in range(3):
-                box[i, k] = -math.inf
-                box[i, 3 + k] = math.inf
+                box[i, LOWEST + k] = -math.inf
+                box[i, HIGHEST + k] = math.inf
             continue
         margin[i] = MARGIN_TIME * (norm(get3(velocity, i)) + extent[i, RADIUS] * norm(get3(spin, i)))
         if inverse_mass[i] > 0.0:
             margin[i] += MARGIN_SIZE * min(extent[i, RADIUS], 2.0 * extent[i, INNER])
-        q = get4(orientation, i)
         x = rotate(q, (extent[i, CORE], 0.0, 0.0))
         y = rotate(q, (0.0, extent[i, CORE + 1], 0.0))
         z = rotate(q, (0.0, 0.0, extent[i, CORE + 2]))
         for k in range(3):
             half = abs(x[k]) + abs(y[k]) + abs(z[k]) + extent[i, SKIN] + margin[i]
-            box[i, k] = position[i, k] - half
-            box[i, 3 + k] = position[i, k] + half
+            box[i, LOWEST + k] = position[i, k] - half
+            box[i, HIGHEST + k] = position[i, k] + half
 
 
 @kernel
@@ -151,9 +152,9 @@ def _sort(order, box, axis):
     """Insertion sort: from one build to the next the order hardly changes."""
     for a in range(1, len(order)):
         i = order[a]
-        key = box[i, axis]
+        key = box[i, LOWEST + axis]
         b = a - 1
-        while b >= 0 and box[order[b], axis] > key:
+        while b >= 0 and box[order[b], LOWEST + axis] > key:
             order[b + 1] = order[b]
             b -= 1
         order[b + 1] = i
@@ -182,11 +183,11 @@ def _sweep(order, box, axis, collides, excluded, inverse_mass, kind, extent, pai
             continue
         for b in range(a + 1, n):
             j = order[b]
-            if box[j, axis] > box[i, 3 + axis]:
+            if box[j, LOWEST + axis] > box[i, HIGHEST + axis]:
                 break
             apart = not collides[j] or inverse_mass[i] + inverse_mass[j] == 0.0
             for k in range(3):
-                apart = apart or box[j, k] > box[i, 3 + k] or box[i, k] > box[j, 3 + k]
+                apart = apart or box[j, LOWEST + k] > box[i, HIGHEST + k] or box[i, LOWEST + k] > box[j, HIGHEST + k]
             if apart or _is_excluded(excluded, min(i, j) * n + max(i, j)):
                 continue
             if found < len(pair):
@@ -201,6 +202,12 @@ def _sweep(order, box, axis, collides, excluded, inverse_mass, kind, extent, pai
     return found
 
 
+@kernel(inline=True)
+def _slot(pair, p, mask):
+    """Where a search for a pair begins in the table (hash of Teschner et al. 2003)."""
+    return (pair[p, 0] * 73856093 ^ pair[p, 1] * 19349663) & mask
+
+
 @kernel
 def _carry_over(table, new, memory, pair, touching, friction, count, found):
     """Put new pairs in place of the old ones; a pair that stays keeps its memory (hash table, linear probing)."""
@@ -209,23 +216,23 @@ def _carry_over(table, new, memory, pair, touching, friction, count, found):
         table[slot] = -1
     for p in range(count):
         memory[p, 0] = touching[p]
-        for k in range(5):
+        for k in range(REMEMBERED):
             memory[p, 1 + k] = friction[p, k]
         if touching[p] > 0.0:
-            slot = (pair[p, 0] * 73856093 ^ pair[p, 1] * 19349663) & mask
+            slot = _slot(pair, p, mask)
             while table[slot] >= 0:
                 slot = (slot + 1) & mask
             table[slot] = p
     for p in range(len(touching)):
         old = -1
         if p < found:
-            slot = (new[p, 0] * 73856093 ^ new[p, 1] * 19349663) & mask
+            slot = _slot(new, p, mask)
             old = table[slot]
             while old >= 0 and (pair[old, 0] != new[p, 0] or pair[old, 1] != new[p, 1]):
                 slot = (slot + 1) & mask
                 old = table[slot]
         touching[p] = memory[old, 0] if old >= 0 else 0.0
-        for k in range(5):
+        for k in range(REMEMBERED):
             friction[p, k] = memory[old, 1 + k] if old >= 0 else 0.0
     for p in range(found):
         pair[p, 0], pair[p, 1] = new[p, 0], new[p, 1]

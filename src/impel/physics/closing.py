@@ -3,9 +3,35 @@
 import math
 
 from impel.kernel import kernel
-from impel.motion.rotations import add, axpy, exponential, get3, get4, multiply, normalize, scale, set3, set4
-from impel.physics.joint_rows import lean, look, vector_of, weigh, worst_row
-from impel.physics.joints import LINEAR, LIVE, LOWER, TURNING_A, UPPER
+from impel.motion.rotations import (
+    add,
+    axpy,
+    exponential,
+    get3,
+    get3_at,
+    get4,
+    get4_at,
+    multiply,
+    normalize,
+    scale,
+    set3,
+    set3_at,
+    set4,
+    set4_at,
+)
+from impel.physics.joint_rows import lean, look, weigh, worst_row
+from impel.physics.joints import (
+    JOINT,
+    KEPT_ORIENTATION,
+    KEPT_POSITION,
+    LINEAR,
+    LIVE,
+    LOWER,
+    MEMBER,
+    TILE,
+    TURNING_A,
+    UPPER,
+)
 from impel.physics.skyline import factor, solve
 
 MET = 1e-10  # m or rad: a limit that is overstepped by more than this is met
@@ -19,8 +45,8 @@ def close_gaps(bodies, joints, island, iterations):
 
     Newton's method, damped where it does not get nearer (Levenberg and Marquardt). Bodies that cannot move stay.
     """
-    begin, end = joints.island[island, 0], joints.island[island + 1, 0]
-    tile, tile_end = joints.island[island, 1], joints.island[island + 1, 1]
+    begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
+    tile, tile_end = joints.island[island, TILE], joints.island[island + 1, TILE]
     damping, best, gap = 0.0, math.inf, math.inf
     back = False
     for _ in range(iterations):
@@ -51,21 +77,19 @@ def close_gaps(bodies, joints, island, iterations):
 
 @kernel
 def keep_places(bodies, joints, island):
-    for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
         i = joints.members[k]
-        p = joints.place[i]
-        p[0], p[1], p[2] = get3(bodies.position, i)
-        p[3], p[4], p[5], p[6] = get4(bodies.orientation, i)
+        set3_at(joints.place, i, KEPT_POSITION, get3(bodies.position, i))
+        set4_at(joints.place, i, KEPT_ORIENTATION, get4(bodies.orientation, i))
 
 
 @kernel
 def take_back(bodies, joints, island):
     """Back to the places that were kept."""
-    for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
         i = joints.members[k]
-        p = joints.place[i]
-        set3(bodies.position, i, (p[0], p[1], p[2]))
-        set4(bodies.orientation, i, (p[3], p[4], p[5], p[6]))
+        set3(bodies.position, i, get3_at(joints.place, i, KEPT_POSITION))
+        set4(bodies.orientation, i, get4_at(joints.place, i, KEPT_ORIENTATION))
 
 
 @kernel
@@ -97,8 +121,8 @@ def _displace(bodies, joints, begin, end):
             if m > 0.0:
                 shift, turn = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
                 for r in range(joint.row, joint.row_end):
-                    shift = axpy(-joints.change[r], vector_of(joints.rows, r, LINEAR), shift)
-                    turn = axpy(-joints.change[r], vector_of(joints.rows, r, TURNING_A + 3 * side), turn)
+                    shift = axpy(-joints.change[r], get3_at(joints.rows, r, LINEAR), shift)
+                    turn = axpy(-joints.change[r], get3_at(joints.rows, r, TURNING_A + 3 * side), turn)
                 shift = scale(shift, m if side == 0 else -m)
                 set3(bodies.position, i, add(shift, get3(bodies.position, i)))
                 q = multiply(exponential(turn), get4(bodies.orientation, i))

@@ -6,9 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.kernel import kernel
-from impel.motion.rotations import axpy, dot, norm, scale, sub
+from impel.motion.rotations import axpy, dot, get3_at, norm, scale, sub
 
 Floats = NDArray[np.float64]
+
+# Columns of a curve, a row for each piece: the parameter where it begins, then the coefficients of its cubic.
+KNOT, POINT, SLOPE, SQUARE, CUBE, COLUMNS = 0, 1, 4, 7, 10, 13
 
 FOOT_ITERATIONS = 20  # Newton needs 2 or 3; more only at the first call, from a far start
 
@@ -38,27 +41,21 @@ def make_curve(points: Floats, *, closed: bool) -> Floats:
         matrix[n, [n - 1, n]] += h[-1], 2 * h[-1]
         right[n] = 6 * (slopes[0] - slopes[-1])
     bend = np.linalg.solve(matrix, right)
-    curve = np.zeros((n + 1, 13))
-    curve[1:, 0] = np.cumsum(h)
-    curve[:, 1:4] = p
-    curve[:n, 4:7] = slopes - h[:, None] * (2 * bend[:-1] + bend[1:]) / 6
-    curve[n, 4:7] = slopes[-1] + h[-1] * (bend[-2] + 2 * bend[-1]) / 6
-    curve[:n, 7:10] = bend[:-1] / 2
-    curve[:n, 10:13] = np.diff(bend, axis=0) / (6 * h[:, None])
+    curve = np.zeros((n + 1, COLUMNS))
+    curve[1:, KNOT] = np.cumsum(h)
+    curve[:, POINT:SLOPE] = p
+    curve[:n, SLOPE:SQUARE] = slopes - h[:, None] * (2 * bend[:-1] + bend[1:]) / 6
+    curve[n, SLOPE:SQUARE] = slopes[-1] + h[-1] * (bend[-2] + 2 * bend[-1]) / 6
+    curve[:n, SQUARE:CUBE] = bend[:-1] / 2
+    curve[:n, CUBE:] = np.diff(bend, axis=0) / (6 * h[:, None])
     return curve
-
-
-@kernel(inline=True)
-def _coefficient(curves, i, order):
-    k = 1 + 3 * order
-    return curves[i, k], curves[i, k + 1], curves[i, k + 2]
 
 
 @kernel(inline=True)
 def knot_point(curves, i):
     if curves is None:
         return 0.0, 0.0, 0.0
-    return curves[i, 1], curves[i, 2], curves[i, 3]
+    return get3_at(curves, i, POINT)
 
 
 @kernel
@@ -66,25 +63,25 @@ def curve_at(curves, first, last, t):
     """Point, first and second derivative; straight on beyond the ends, with unit speed."""
     if curves is None:
         return (t, t, t), (t, t, t), (t, t, t)
-    if t <= curves[first, 0] or t >= curves[last, 0]:
-        i = first if t <= curves[first, 0] else last
-        tangent = _coefficient(curves, i, 1)
-        beyond = t - curves[i, 0]
+    if t <= curves[first, KNOT] or t >= curves[last, KNOT]:
+        i = first if t <= curves[first, KNOT] else last
+        tangent = get3_at(curves, i, SLOPE)
+        beyond = t - curves[i, KNOT]
         if beyond != 0.0:
             tangent = scale(tangent, 1.0 / norm(tangent))
-        return axpy(beyond, tangent, _coefficient(curves, i, 0)), tangent, (0.0, 0.0, 0.0)
+        return axpy(beyond, tangent, get3_at(curves, i, POINT)), tangent, (0.0, 0.0, 0.0)
     low, high = first, last
     while high - low > 1:
         middle = (low + high) // 2
-        if curves[middle, 0] <= t:
+        if curves[middle, KNOT] <= t:
             low = middle
         else:
             high = middle
-    u = t - curves[low, 0]
-    square, cube = _coefficient(curves, low, 2), _coefficient(curves, low, 3)
-    slope = _coefficient(curves, low, 1)
+    u = t - curves[low, KNOT]
+    square, cube = get3_at(curves, low, SQUARE), get3_at(curves, low, CUBE)
+    slope = get3_at(curves, low, SLOPE)
     return (
-        axpy(u, axpy(u, axpy(u, cube, square), slope), _coefficient(curves, low, 0)),
+        axpy(u, axpy(u, axpy(u, cube, square), slope), get3_at(curves, low, POINT)),
         axpy(u, axpy(3.0 * u, cube, scale(square, 2.0)), slope),
         axpy(6.0 * u, cube, scale(square, 2.0)),
     )
@@ -95,7 +92,7 @@ def foot_on_curve(curves, first, last, closed, point, t):
     """Parameter, point and unit tangent where the curve is nearest to a point, searched from t on."""
     if curves is None:  # never called, and nothing of it compiled
         return t, point, point
-    period = curves[last, 0]
+    period = curves[last, KNOT]
     step = period
     iteration = 0
     while True:

@@ -20,20 +20,24 @@ from impel.motion.rotations import (
     dot,
     exponential,
     get3,
+    get3_at,
     get4,
+    get4_at,
     multiply,
     norm,
     normalize,
     rotate,
     scale,
     set3,
+    set3_at,
     set4,
     sub,
     unrotate,
 )
-from impel.physics.bodies import Bodies, drift, spin_of
+from impel.physics.bodies import Bodies, drift, spin_of, weighted
+from impel.physics.closing import keep_places
 from impel.physics.curve import curve_at, foot_on_curve
-from impel.physics.joint_rows import axes_of, four_of, nearest_turn, vector_of
+from impel.physics.joint_rows import axes_of, nearest_turn
 from impel.physics.joints import (
     AT_A,
     AT_B,
@@ -41,6 +45,9 @@ from impel.physics.joints import (
     FRAME_A,
     FRAME_B,
     IN_SPHERE,
+    INVERSE,
+    KEPT_ORIENTATION,
+    KEPT_POSITION,
     LIVE,
     LOWER,
     ON_CURVE,
@@ -51,23 +58,23 @@ from impel.physics.joints import (
     WELD,
     Joints,
 )
-from impel.physics.rattle import DIVERGED, keep_places
 from impel.physics.surface import distance_to_surface
+from impel.physics.verdicts import DIVERGED, GOOD
 
 THRESHOLD = 1e-6  # m or rad: gaps at which the rounds stop
 ROUNDS = 200  # the most in a step; a chain of nine takes about 100 when it whips
-SHIFT, TURN = 7, 10  # columns of `place` where the displacements of a round are summed
+SHIFT, TURN = INVERSE, INVERSE + 3  # columns of `place` where a round is summed up; `lean` writes there later
 
 
 @kernel
 def hold_positions_displacement(bodies, joints, dt):
     """Move all bodies by a step and close the gaps by impulses; velocities change with them. Returns the verdict."""
     drift(bodies, dt)
-    worst = tune(bodies, joints, dt, 0.0, ROUNDS, joints.change)
+    worst = tune(bodies, joints, dt, False, ROUNDS, joints.change)
     for i in range(len(bodies.mass)):
         if bodies.inverse_mass[i] > 0.0:
             set3(bodies.spin, i, spin_of(bodies, i, get3(bodies.momentum, i)))
-    return 0 if worst < math.inf else DIVERGED
+    return GOOD if worst < math.inf else DIVERGED
 
 
 @kernel
@@ -76,38 +83,25 @@ def hold_positions_paper(bodies, joints, dt):
     for island in range(len(joints.island) - 1):
         keep_places(bodies, joints, island)
     drift(bodies, dt)
-    worst = tune(bodies, joints, dt, 1.0, ROUNDS, joints.change)
+    worst = tune(bodies, joints, dt, True, ROUNDS, joints.change)
     for k in range(len(joints.members)):
         i = joints.members[k]
-        p = joints.place[i]
-        v = scale(sub(get3(bodies.position, i), (p[0], p[1], p[2])), 2.0 / dt)
+        v = scale(sub(get3(bodies.position, i), get3_at(joints.place, i, KEPT_POSITION)), 2.0 / dt)
         set3(bodies.velocity, i, sub(v, get3(bodies.velocity, i)))
         # The part of R(t+dt)·R(t)⁻¹ - I that is a rotation vector is that of the sine.
         q = get4(bodies.orientation, i)
-        turn = multiply(q, conjugate((p[3], p[4], p[5], p[6])))
+        turn = multiply(q, conjugate(get4_at(joints.place, i, KEPT_ORIENTATION)))
         spin = sub(scale((turn[1], turn[2], turn[3]), 4.0 * turn[0] / dt), get3(bodies.spin, i))
         set3(bodies.spin, i, spin)
-        set3(bodies.momentum, i, _weighted(q, get3(bodies.inertia, i), spin))
-    return 0 if worst < math.inf else DIVERGED
+        set3(bodies.momentum, i, weighted(q, get3(bodies.inertia, i), spin))
+    return GOOD if worst < math.inf else DIVERGED
 
 
 def tunings(bodies: Bodies, joints: Joints, *, printed: bool, rounds: int = ROUNDS) -> NDArray[np.float64]:
     """The largest gap before each round, from the present places on: does it converge, and how fast? (claim 003.14)"""
     gaps = np.full(rounds, np.nan)
-    _tune_from_python(bodies, joints, float(printed), gaps)
+    tune(bodies, joints, 1.0, printed, rounds, gaps)
     return gaps[~np.isnan(gaps)]
-
-
-@kernel
-def _tune_from_python(bodies, joints, printed, gaps):
-    return tune(bodies, joints, 1.0, printed, len(gaps), gaps)
-
-
-@kernel(inline=True)
-def _weighted(q, by, v):
-    """A vector of the world times a diagonal matrix of the body's frame."""
-    m = unrotate(q, v)
-    return rotate(q, (by[0] * m[0], by[1] * m[1], by[2] * m[2]))
 
 
 @kernel
@@ -120,8 +114,8 @@ def tune(bodies, joints, dt, printed, rounds, gaps):
     worst, allowed = 0.0, math.inf
     for n in range(rounds):
         for k in range(len(joints.members)):
-            for c in range(SHIFT, TURN + 3):
-                place[joints.members[k], c] = 0.0
+            set3_at(place, joints.members[k], SHIFT, (0.0, 0.0, 0.0))
+            set3_at(place, joints.members[k], TURN, (0.0, 0.0, 0.0))
         worst = 0.0
         for k in range(len(joints.each)):
             joint = joints.each[k]
@@ -131,12 +125,11 @@ def tune(bodies, joints, dt, printed, rounds, gaps):
                 return math.inf
             worst = max(worst, size)
             if size > 0.0:
-                both = joint.kind <= WELD
-                weight, at_a = joints.fixed[k, WEIGHT], vector_of(joints.fixed, k, AT_A)
-                if printed != 0.0:
+                weight, at_a = joints.fixed[k, WEIGHT], get3_at(joints.fixed, k, AT_A)
+                if printed:
                     _displace_as_printed(bodies, place, joint.a, joint.b, weight, at_a, gap, twist)
                 else:
-                    _displace(bodies, place, joint.a, joint.b, weight, at_a, gap, twist, both)
+                    _displace(bodies, place, joint.a, joint.b, weight, at_a, gap, twist, joint.kind <= WELD)
         if n < len(gaps):
             gaps[n] = worst
         if worst <= THRESHOLD:
@@ -145,23 +138,21 @@ def tune(bodies, joints, dt, printed, rounds, gaps):
             allowed = 10.0 * worst + 1e-2  # m or rad
         for k in range(len(joints.members)):
             i = joints.members[k]
-            shift = (place[i, SHIFT], place[i, SHIFT + 1], place[i, SHIFT + 2])
-            turn = (place[i, TURN], place[i, TURN + 1], place[i, TURN + 2])
+            shift, turn = get3_at(place, i, SHIFT), get3_at(place, i, TURN)
             set3(bodies.position, i, add(shift, get3(bodies.position, i)))
             q = get4(bodies.orientation, i)
             set4(bodies.orientation, i, normalize(multiply(exponential(turn), q)))
-            if printed == 0.0:
+            if not printed:
                 set3(bodies.velocity, i, axpy(2.0 / dt, shift, get3(bodies.velocity, i)))
-                blow = _weighted(q, get3(bodies.inertia, i), turn)
+                blow = weighted(q, get3(bodies.inertia, i), turn)
                 set3(bodies.momentum, i, axpy(2.0 / dt, blow, get3(bodies.momentum, i)))
     return worst
 
 
 @kernel(inline=True)
 def _sum(place, i, shift, turn, weight):
-    p = place[i]
-    p[SHIFT], p[SHIFT + 1], p[SHIFT + 2] = axpy(weight, shift, (p[SHIFT], p[SHIFT + 1], p[SHIFT + 2]))
-    p[TURN], p[TURN + 1], p[TURN + 2] = axpy(weight, turn, (p[TURN], p[TURN + 1], p[TURN + 2]))
+    set3_at(place, i, SHIFT, axpy(weight, shift, get3_at(place, i, SHIFT)))
+    set3_at(place, i, TURN, axpy(weight, turn, get3_at(place, i, TURN)))
 
 
 @kernel(inline=True)
@@ -173,7 +164,7 @@ def _arms(bodies, a, b, at_a):
 @kernel(inline=True)
 def _felt(bodies, i, arm, direction):
     """How a point of the body moves for an impulse at it."""
-    turn = _weighted(get4(bodies.orientation, i), get3(bodies.inverse_inertia, i), cross(arm, direction))
+    turn = weighted(get4(bodies.orientation, i), get3(bodies.inverse_inertia, i), cross(arm, direction))
     return axpy(bodies.inverse_mass[i], direction, cross(turn, arm))
 
 
@@ -195,13 +186,13 @@ def _displace(bodies, place, a, b, weight, at_a, gap, twist, all_ways):
         impulse = scale(gap, dot(gap, gap) / dot(gap, felt))
     couple = (0.0, 0.0, 0.0)
     if dot(twist, twist) > 0.0:
-        felt = add(_weighted(q_a, inverse_a, twist), _weighted(q_b, inverse_b, twist))
+        felt = add(weighted(q_a, inverse_a, twist), weighted(q_b, inverse_b, twist))
         couple = scale(twist, dot(twist, twist) / dot(twist, felt))
     if bodies.inverse_mass[a] > 0.0:
-        turn = _weighted(q_a, inverse_a, add(couple, cross(arm_a, impulse)))
+        turn = weighted(q_a, inverse_a, add(couple, cross(arm_a, impulse)))
         _sum(place, a, scale(impulse, bodies.inverse_mass[a]), turn, weight)
     if bodies.inverse_mass[b] > 0.0:
-        turn = _weighted(q_b, inverse_b, add(couple, cross(arm_b, impulse)))
+        turn = weighted(q_b, inverse_b, add(couple, cross(arm_b, impulse)))
         _sum(place, b, scale(impulse, -bodies.inverse_mass[b]), scale(turn, -1.0), weight)
 
 
@@ -213,11 +204,11 @@ def _displace_as_printed(bodies, place, a, b, weight, at_a, gap, twist):
     q_a, q_b = get4(bodies.orientation, a), get4(bodies.orientation, b)
     inverse_a, inverse_b = get3(bodies.inverse_inertia, a), get3(bodies.inverse_inertia, b)
     mass = 1.0 / (bodies.inverse_mass[a] + bodies.inverse_mass[b])  # m1·m2/(m1 + m2), also beside a fixed body
-    turn_a = scale(_weighted(q_a, inverse_a, cross(arm_a, gap)), mass)
-    turn_b = scale(_weighted(q_b, inverse_b, cross(gap, arm_b)), mass)
+    turn_a = scale(weighted(q_a, inverse_a, cross(arm_a, gap)), mass)
+    turn_b = scale(weighted(q_b, inverse_b, cross(gap, arm_b)), mass)
     left = sub(add(gap, sub(rotate(exponential(turn_b), arm_b), arm_b)), sub(rotate(exponential(turn_a), arm_a), arm_a))
     if dot(twist, twist) > 0.0:  # "split according to their respective inertia for this axis"
-        felt_a, felt_b = _weighted(q_a, inverse_a, twist), _weighted(q_b, inverse_b, twist)
+        felt_a, felt_b = weighted(q_a, inverse_a, twist), weighted(q_b, inverse_b, twist)
         share = dot(twist, felt_a) / (dot(twist, felt_a) + dot(twist, felt_b))
         turn_a = axpy(share, twist, turn_a)
         turn_b = axpy(share - 1.0, twist, turn_b)
@@ -234,14 +225,14 @@ def gap_of(bodies, joints, k):
     j, kind = joint.index, joint.kind
     lower, upper = joints.fixed[k, LOWER], joints.fixed[k, UPPER]
     q_a, q_b = get4(bodies.orientation, joint.a), get4(bodies.orientation, joint.b)
-    arm = add(get3(bodies.position, joint.a), rotate(q_a, vector_of(joints.fixed, k, AT_A)))
+    arm = add(get3(bodies.position, joint.a), rotate(q_a, get3_at(joints.fixed, k, AT_A)))
     arm = sub(arm, get3(bodies.position, joint.b))
-    gap = sub(rotate(q_b, vector_of(joints.fixed, k, AT_B)), arm)
+    gap = sub(rotate(q_b, get3_at(joints.fixed, k, AT_B)), arm)
     twist = (0.0, 0.0, 0.0)
     coordinate = joints.coordinate[j]
     if BALL < kind <= WELD:
-        x_a, y_a, z_a = axes_of(multiply(q_a, four_of(joints.fixed, k, FRAME_A)))
-        x_b, y_b, z_b = axes_of(multiply(q_b, four_of(joints.fixed, k, FRAME_B)))
+        x_a, y_a, z_a = axes_of(multiply(q_a, get4_at(joints.fixed, k, FRAME_A)))
+        x_b, y_b, z_b = axes_of(multiply(q_b, get4_at(joints.fixed, k, FRAME_B)))
         twist = cross(z_a, z_b)
         if kind == WELD:
             twist = scale(add(add(cross(x_a, x_b), cross(y_a, y_b)), twist), 0.5)
@@ -249,7 +240,7 @@ def gap_of(bodies, joints, k):
             coordinate = nearest_turn(math.atan2(dot(x_b, y_a), dot(x_b, x_a)), coordinate)
             twist = axpy(coordinate - min(max(coordinate, lower), upper), z_a, twist)
     elif kind == ON_SEGMENT:
-        _, _, z_b = axes_of(multiply(q_b, four_of(joints.fixed, k, FRAME_B)))
+        _, _, z_b = axes_of(multiply(q_b, get4_at(joints.fixed, k, FRAME_B)))
         coordinate = -dot(gap, z_b)
         gap = axpy(min(max(coordinate, lower), upper), z_b, gap)
     elif kind == ON_CURVE:
@@ -263,9 +254,9 @@ def gap_of(bodies, joints, k):
         coordinate = norm(gap)
         gap = scale(gap, 1.0 - upper / coordinate) if coordinate > upper else (0.0, 0.0, 0.0)
     elif kind > WELD:
-        q = multiply(q_b, four_of(joints.fixed, k, FRAME_B))
+        q = multiply(q_b, get4_at(joints.fixed, k, FRAME_B))
         distance, normal = distance_to_surface(
-            joints.surfaces, k, four_of(joints.fixed, k, SIZE), unrotate(q, scale(gap, -1.0))
+            joints.surfaces, k, get4_at(joints.fixed, k, SIZE), unrotate(q, scale(gap, -1.0))
         )
         gap = rotate(q, scale(normal, -distance))
     joints.coordinate[j] = coordinate

@@ -45,5 +45,5 @@ def place_followers(bodies, followers, time):
 @kernel
 def _told(followers, k, time):
     first, last = followers.first[k], followers.first[k + 1]
-    x, q, _, _ = follow(followers.time, followers.position, followers.orientation, first, last, time)
+    x, q = follow(followers.time, followers.position, followers.orientation, first, last, time)
     return x, normalize(q)

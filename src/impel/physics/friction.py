@@ -3,7 +3,11 @@
 import math
 
 from impel.kernel import kernel
-from impel.motion.rotations import axpy, cross, dot, get3, norm, scale, set3
+from impel.motion.rotations import axpy, cross, dot, get3_at, norm, scale, set3_at
+
+# Columns of `contacts.friction`: what the spring of a pair did last, on the first body, and how stiff it was.
+FORCE, TORQUE, STIFFNESS = 0, 3, 4
+REMEMBERED = 5  # columns in all
 
 # Tangential stiffness over normal: at the rim of a rolling ball 2/7 of its mass is felt, so both directions
 # swing equally fast and friction never asks for shorter steps.
@@ -21,9 +25,9 @@ def rub(friction, p, slip, spin, turn, normal, grip, stiffness, spread, mass, dt
     """
     shear = SHEAR * stiffness
     slip = axpy(-dot(slip, normal), normal, slip)
-    held = get3(friction, p)
-    torque = friction[p, 3]
-    kept = min(1.0, shear / max(friction[p, 4], 1e-300))
+    held = get3_at(friction, p, FORCE)
+    torque = friction[p, TORQUE]
+    kept = min(1.0, shear / max(friction[p, STIFFNESS], 1e-300))
     size = norm(held)
     if size > 0.0:
         # The spring turns along with the pair, and stays in the plane of contact.
@@ -35,9 +39,9 @@ def rub(friction, p, slip, spin, turn, normal, grip, stiffness, spread, mass, dt
     limit = 2.0 / 3.0 * grip * math.sqrt(spread)
     torque = min(max(kept * torque - shear * spread * dt * turn, -limit), limit)
     if dt > 0.0:
-        set3(friction, p, held)
-        friction[p, 3] = torque
-        friction[p, 4] = shear
+        set3_at(friction, p, FORCE, held)
+        friction[p, TORQUE] = torque
+        friction[p, STIFFNESS] = shear
     damping = 2.0 * SHEAR_DAMPING * math.sqrt(shear * SHEAR * mass)
     rub = axpy(-damping, slip, held)
     rub = scale(rub, min(1.0, grip / max(norm(rub), 1e-300)))

@@ -8,47 +8,58 @@ angular momentum are conserved to the last bit.
 import math
 
 from impel.kernel import kernel
-from impel.motion.rotations import add, axpy, cross, dot, get3, get4, multiply, norm, rotate, scale, set3, sub, unrotate
+from impel.motion.rotations import (
+    add,
+    axpy,
+    cross,
+    dot,
+    get3,
+    get3_at,
+    get4,
+    get4_at,
+    multiply,
+    norm,
+    rotate,
+    scale,
+    set3,
+    set3_at,
+    sub,
+    unrotate,
+)
 from impel.physics.curve import foot_on_curve, knot_point
 from impel.physics.joints import (
+    AGAIN,
     ANGULAR_A,
     ANGULAR_B,
     AT_A,
     AT_B,
     BALL,
+    BLANK,
+    EARLIER,
+    EARLIER_SIDE,
     FRAME_A,
     FRAME_B,
     HINGE,
     IN_SPHERE,
+    INVERSE,
+    JOINT,
+    LATER,
+    LATER_SIDE,
     LINEAR,
     LIVE,
     LOWER,
+    MEMBER,
     ON_CURVE,
     ON_SEGMENT,
+    PAIR,
+    SHARED,
     SIZE,
     TURNING_A,
     UPPER,
     WELD,
 )
-from impel.physics.skyline import get_tile, plus, plus_diagonal, product, scaled, set_tile
+from impel.physics.skyline import ZERO, get_tile, plus, plus_diagonal, product, scaled, set_tile
 from impel.physics.surface import distance_to_surface
-
-INVERSE = 7  # column of `place` where the inverse inertia begins
-
-
-@kernel(inline=True)
-def vector_of(rows, r, column):
-    return rows[r, column], rows[r, column + 1], rows[r, column + 2]
-
-
-@kernel(inline=True)
-def set_vector(rows, r, column, v):
-    rows[r, column], rows[r, column + 1], rows[r, column + 2] = v
-
-
-@kernel(inline=True)
-def four_of(rows, r, column):
-    return rows[r, column], rows[r, column + 1], rows[r, column + 2], rows[r, column + 3]
 
 
 @kernel(inline=True)
@@ -64,15 +75,15 @@ def axes_of(q):
 
 @kernel(inline=True)
 def _aim_force(rows, r, direction, arm_a, arm_b):
-    set_vector(rows, r, LINEAR, direction)
-    set_vector(rows, r, ANGULAR_A, cross(arm_a, direction))
-    set_vector(rows, r, ANGULAR_B, cross(direction, arm_b))
+    set3_at(rows, r, LINEAR, direction)
+    set3_at(rows, r, ANGULAR_A, cross(arm_a, direction))
+    set3_at(rows, r, ANGULAR_B, cross(direction, arm_b))
 
 
 @kernel(inline=True)
 def _aim_couple(rows, r, direction):
-    set_vector(rows, r, ANGULAR_A, direction)
-    set_vector(rows, r, ANGULAR_B, scale(direction, -1.0))
+    set3_at(rows, r, ANGULAR_A, direction)
+    set3_at(rows, r, ANGULAR_B, scale(direction, -1.0))
 
 
 @kernel(inline=True)
@@ -88,43 +99,43 @@ def look(bodies, joints, begin, end, aim):
     Also updates the coordinates, and, to `aim`, the directions in which the rows act at the present places.
     Rows of limits that are not met count as met.
     """
-    g, rows, fixed = joints.change, joints.rows, joints.fixed
+    residual, rows, fixed = joints.change, joints.rows, joints.fixed
     for k in range(begin, end):
         joint = joints.each[k]
         kind, r, limit, j = joint.kind, joint.row, joint.limit, joint.index
         q_a, q_b = get4(bodies.orientation, joint.a), get4(bodies.orientation, joint.b)
-        arm_a = rotate(q_a, vector_of(fixed, k, AT_A))
+        arm_a = rotate(q_a, get3_at(fixed, k, AT_A))
         arm_b = sub(add(get3(bodies.position, joint.a), arm_a), get3(bodies.position, joint.b))
-        gap = sub(arm_b, rotate(q_b, vector_of(fixed, k, AT_B)))
+        gap = sub(arm_b, rotate(q_b, get3_at(fixed, k, AT_B)))
         active = joints.active[j]
         if kind <= WELD:
-            g[r], g[r + 1], g[r + 2] = gap
+            residual[r], residual[r + 1], residual[r + 2] = gap
             if aim:
                 _aim_force(rows, r, (1.0, 0.0, 0.0), arm_a, arm_b)
                 _aim_force(rows, r + 1, (0.0, 1.0, 0.0), arm_a, arm_b)
                 _aim_force(rows, r + 2, (0.0, 0.0, 1.0), arm_a, arm_b)
         if kind != BALL:
             coordinate = joints.coordinate[j]
-            x_b, y_b, z_b = axes_of(multiply(q_b, four_of(fixed, k, FRAME_B)))
+            x_b, y_b, z_b = axes_of(multiply(q_b, get4_at(fixed, k, FRAME_B)))
             direction = z_b  # of the limit
             if kind <= WELD:
-                x_a, y_a, z_a = axes_of(multiply(q_a, four_of(fixed, k, FRAME_A)))
+                x_a, y_a, z_a = axes_of(multiply(q_a, get4_at(fixed, k, FRAME_A)))
                 direction = scale(z_a, -1.0)
                 if kind == HINGE:
-                    g[r + 3], g[r + 4] = dot(z_a, x_b), dot(z_a, y_b)
+                    residual[r + 3], residual[r + 4] = dot(z_a, x_b), dot(z_a, y_b)
                     if aim:
                         _aim_couple(rows, r + 3, cross(z_a, x_b))
                         _aim_couple(rows, r + 4, cross(z_a, y_b))
                     if limit >= 0:  # an arc tangent is dear, and only limits ask for it
                         coordinate = nearest_turn(math.atan2(dot(x_b, y_a), dot(x_b, x_a)), coordinate)
                 else:
-                    g[r + 3], g[r + 4], g[r + 5] = dot(x_a, y_b), dot(y_a, z_b), dot(z_a, x_b)
+                    residual[r + 3], residual[r + 4], residual[r + 5] = dot(x_a, y_b), dot(y_a, z_b), dot(z_a, x_b)
                     if aim:
                         _aim_couple(rows, r + 3, cross(x_a, y_b))
                         _aim_couple(rows, r + 4, cross(y_a, z_b))
                         _aim_couple(rows, r + 5, cross(z_a, x_b))
             elif kind == ON_SEGMENT:
-                g[r], g[r + 1], coordinate = dot(gap, x_b), dot(gap, y_b), dot(gap, z_b)
+                residual[r], residual[r + 1], coordinate = dot(gap, x_b), dot(gap, y_b), dot(gap, z_b)
                 if aim:
                     _aim_force(rows, r, x_b, arm_a, arm_b)
                     _aim_force(rows, r + 1, y_b, arm_a, arm_b)
@@ -141,7 +152,7 @@ def look(bodies, joints, begin, end, aim):
                     _aim_force(rows, r, rotate(q_b, normal), arm_a, arm_b)
                     _aim_force(rows, r + 1, rotate(q_b, cross(tangent, normal)), arm_a, arm_b)
                 away = sub(local, at)
-                g[r], g[r + 1] = dot(away, normal), dot(away, cross(tangent, normal))
+                residual[r], residual[r + 1] = dot(away, normal), dot(away, cross(tangent, normal))
                 direction = rotate(q_b, tangent)
                 if active != 0.0:  # measured along the tangent: the parameter is a length only beyond the ends
                     tip = knot_point(joints.curves, joint.knot if active < 0.0 else joint.last_knot)
@@ -152,15 +163,15 @@ def look(bodies, joints, begin, end, aim):
                     direction = scale(gap, 1.0 / coordinate)
             else:
                 local = (dot(gap, x_b), dot(gap, y_b), dot(gap, z_b))
-                g[r], normal = distance_to_surface(joints.surfaces, k, four_of(fixed, k, SIZE), local)
+                residual[r], normal = distance_to_surface(joints.surfaces, k, get4_at(fixed, k, SIZE), local)
                 if aim:
                     direction = axpy(normal[0], x_b, axpy(normal[1], y_b, scale(z_b, normal[2])))
                     _aim_force(rows, r, direction, arm_a, arm_b)
             joints.coordinate[j] = coordinate
             if limit >= 0:
-                g[limit] = 0.0
+                residual[limit] = 0.0
                 if active != 0.0:
-                    g[limit] = coordinate - fixed[k, LOWER if active < 0.0 else UPPER]
+                    residual[limit] = coordinate - fixed[k, LOWER if active < 0.0 else UPPER]
                 if aim and kind == HINGE:
                     _aim_couple(rows, limit, direction)
                 elif aim:
@@ -174,7 +185,7 @@ def worst_row(joints, tile, tile_end, redundant):
     for t in range(tile, tile_end):
         for i in range(3):
             residual = abs(joints.change[3 * t + i])
-            if joints.factor[3 * (joints.envelope[t, 1] + t) + i, i] == 0.0:
+            if joints.factor[3 * (joints.envelope[t, ZERO] + t) + i, i] == 0.0:
                 residual *= redundant
             if not residual <= worst:
                 worst = residual
@@ -187,7 +198,7 @@ def worst_row(joints, tile, tile_end, redundant):
 def lean(bodies, joints, island):
     """How the rows that `look` has aimed act on the spins; leaves the inverse inertias in `place`."""
     place, rows = joints.place, joints.rows
-    for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
         i = joints.members[k]
         x, y, z = axes_of(get4(bodies.orientation, i))
         u, v, w = get3(bodies.inverse_inertia, i)
@@ -196,26 +207,26 @@ def lean(bodies, joints, island):
             for n in range(m, 3):
                 place[i, c] = u * x[m] * x[n] + v * y[m] * y[n] + w * z[m] * z[n]
                 c += 1
-    for k in range(joints.island[island, 0], joints.island[island + 1, 0]):
+    for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
         joint = joints.each[k]
         for side in range(2):
             i = joint.a if side == 0 else joint.b
             if bodies.inverse_mass[i] > 0.0:
                 for r in range(joint.row, joint.row_end):
-                    turn = turned(place, i, vector_of(rows, r, ANGULAR_A + 3 * side))
-                    set_vector(rows, r, TURNING_A + 3 * side, turn)
+                    turn = turned(place, i, get3_at(rows, r, ANGULAR_A + 3 * side))
+                    set3_at(rows, r, TURNING_A + 3 * side, turn)
 
 
 @kernel
 def weigh(bodies, joints, island):
     """The matrix of an island: rows·inverse mass·rows, and ones for limits that are not met."""
     rows, data, envelope = joints.rows, joints.factor, joints.envelope
-    for k in range(joints.island[island, 4], joints.island[island + 1, 4]):
+    for k in range(joints.island[island, BLANK], joints.island[island + 1, BLANK]):
         set_tile(data, joints.blank[k], ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)))
-    for p in range(joints.island[island, 3], joints.island[island + 1, 3]):
-        late, early = joints.each[joints.pairs[p, 0]], joints.each[joints.pairs[p, 1]]
-        side, early_side = joints.pairs[p, 2], joints.pairs[p, 3]
-        m = bodies.inverse_mass[joints.pairs[p, 4]]
+    for p in range(joints.island[island, PAIR], joints.island[island + 1, PAIR]):
+        late, early = joints.each[joints.pairs[p, LATER]], joints.each[joints.pairs[p, EARLIER]]
+        side, early_side = joints.pairs[p, LATER_SIDE], joints.pairs[p, EARLIER_SIDE]
+        m = bodies.inverse_mass[joints.pairs[p, SHARED]]
         if side != early_side:
             m = -m
         limited = late.limit >= 0 or early.limit >= 0
@@ -232,8 +243,8 @@ def weigh(bodies, joints, island):
                 if limited:
                     early_live = (rows[3 * c, LIVE], rows[3 * c + 1, LIVE], rows[3 * c + 2, LIVE])
                     tile = scaled(tile, live, early_live)
-                at = envelope[t, 1] + c
-                if joints.pairs[p, 5] != 0:
+                at = envelope[t, ZERO] + c
+                if joints.pairs[p, AGAIN] != 0:
                     tile = plus(tile, 1.0, get_tile(data, at))
                 elif t == c:
                     tile = plus_diagonal(tile, (1.0 - live[0], 1.0 - live[1], 1.0 - live[2]))
@@ -242,7 +253,7 @@ def weigh(bodies, joints, island):
 
 @kernel(inline=True)
 def _three_rows(rows, t, column):
-    return vector_of(rows, 3 * t, column), vector_of(rows, 3 * t + 1, column), vector_of(rows, 3 * t + 2, column)
+    return get3_at(rows, 3 * t, column), get3_at(rows, 3 * t + 1, column), get3_at(rows, 3 * t + 2, column)
 
 
 @kernel(inline=True)
@@ -263,9 +274,9 @@ def strike(bodies, joints, begin, end, impulse):
         joint = joints.each[k]
         force, couple_a, couple_b = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         for r in range(joint.row, joint.row_end):
-            force = axpy(impulse[r], vector_of(joints.rows, r, LINEAR), force)
-            couple_a = axpy(impulse[r], vector_of(joints.rows, r, ANGULAR_A), couple_a)
-            couple_b = axpy(impulse[r], vector_of(joints.rows, r, ANGULAR_B), couple_b)
+            force = axpy(impulse[r], get3_at(joints.rows, r, LINEAR), force)
+            couple_a = axpy(impulse[r], get3_at(joints.rows, r, ANGULAR_A), couple_a)
+            couple_b = axpy(impulse[r], get3_at(joints.rows, r, ANGULAR_B), couple_b)
         if bodies.inverse_mass[joint.a] > 0.0:
             v = axpy(bodies.inverse_mass[joint.a], force, get3(bodies.velocity, joint.a))
             set3(bodies.velocity, joint.a, v)

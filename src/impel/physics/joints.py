@@ -7,7 +7,7 @@ threes, the tiles of the matrix: what a joint does not fill is left out like a l
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,40 +15,15 @@ from numpy.typing import NDArray
 
 from impel.files import Problem
 from impel.kernel import struct
-from impel.motion.rotations import conjugate, multiply, rotate
 from impel.physics.bodies import Bodies
-from impel.physics.curve import make_curve
+from impel.physics.joint_specs import KINDS, JointSpec, Placed, place, spec_problems
+from impel.physics.surface import SURFACES
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Vector = Sequence[float]
 
-BALL, HINGE, WELD, ON_SEGMENT, ON_CURVE, ON_SURFACE, IN_SPHERE = range(7)
-KINDS = ("ball", "hinge", "weld", "on_segment", "on_curve", "on_surface", "in_sphere")
+BALL, HINGE, WELD, ON_SEGMENT, ON_CURVE, ON_SURFACE, IN_SPHERE = range(7)  # in the order of KINDS
 ROWS = (3, 5, 6, 2, 2, 1, 0)  # of each kind, without the one for its limit
-SURFACES = ("plane", "sphere", "box", "cylinder", "capsule")
-SIZES = (0, 1, 3, 2, 2)  # numbers that `size` holds for each surface
-ROUNDED_EDGE = 0.05  # radius of a surface's edges over its smallest half size: a point cannot turn round a sharp one
-
-
-class JointSpec(NamedTuple):
-    """What ties body a to body b, in world coordinates at time 0. The point is always a's, its freedom always b's."""
-
-    kind: str
-    a: int
-    b: int
-    at: Vector  # the point of a
-    at_b: Vector | None = None  # the point of b, or the surface's origin; not given: the same place
-    axis: Vector = (0.0, 0.0, 1.0)  # hinge
-    limits: tuple[float, float] | None = None  # hinge: angle of b relative to a, radians, zero as placed
-    points: Sequence[Vector] = ()  # on_segment: its two ends; on_curve: what the curve goes through
-    closed: bool = False  # on_curve
-    surface: str = "plane"  # on_surface: one of SURFACES
-    size: Vector = ()  # sphere: radius; box: full sizes; cylinder, capsule: radius, length (along local z)
-    orientation: Vector = (1.0, 0.0, 0.0, 0.0)  # of the surface in the world; a plane's normal is its local z
-    radius: float = 0.0  # in_sphere
-    name: str = "joint"  # for messages
-
 
 EACH = np.dtype(
     [
@@ -59,7 +34,7 @@ EACH = np.dtype(
         ("row", "i8"),  # first row
         ("limit", "i8"),  # row of the limit, or -1
         ("row_end", "i8"),
-        ("tile", "i8"),  # the same in tiles of three rows, of which the last may be empty
+        ("tile", "i8"),  # the same in tiles of three rows; the last rows of the last one may be empty
         ("tile_end", "i8"),
         ("knot", "i8"),  # on_curve: where it begins and ends in `curves`
         ("last_knot", "i8"),
@@ -76,6 +51,17 @@ AT_A, AT_B, FRAME_A, FRAME_B, SIZE, LOWER, UPPER, WEIGHT = 0, 3, 6, 10, 14, 18, 
 # their spins; 0 for a limit that is not met and for empty rows; its force in the last step and in the one before.
 LINEAR, ANGULAR_A, ANGULAR_B, TURNING_A, TURNING_B, LIVE, FORCE, BEFORE = 0, 3, 6, 9, 12, 15, 16, 17
 
+# Columns of `place`: position and orientation before the step; inverse inertia in the world's frame (6, upper half);
+# velocity and angular momentum before the joints act.
+KEPT_POSITION, KEPT_ORIENTATION, INVERSE, KEPT_VELOCITY, KEPT_MOMENTUM = 0, 3, 7, 13, 16
+
+# Columns of `island`: where its joints, their tiles, its bodies, the pairs of joints and the blank tiles begin.
+JOINT, TILE, MEMBER, PAIR, BLANK = range(5)
+
+# Columns of `pairs`: two joints that meet in a body, the later and the earlier one (or the same), on which side of each
+# that body is (0: a, 1: b), the body, and 1 if the two have met before, in their other bodies.
+LATER, EARLIER, LATER_SIDE, EARLIER_SIDE, SHARED, AGAIN = range(6)
+
 
 @struct
 class Joints:
@@ -85,34 +71,33 @@ class Joints:
     """
 
     each: NDArray[np.void]  # (J,) who is tied by what, in the order of the rows
-    fixed: Floats  # (J, 21) where, in the same order
-    curves: Floats | None  # (K, 13) parameter where a piece begins, then its cubic coefficients, in b; if there are any
+    fixed: Floats  # (J, 21) where, in the same order: AT_A ... WEIGHT
+    curves: Floats | None  # (K, 13) their pieces, in b: curve.KNOT ...; if there are any
     surfaces: Integers | None  # (J,) which surface, if there are any
-    island: Integers  # (I + 1, 5) where each island begins: in each, tiles, members, pairs, blank
+    island: Integers  # (I + 1, 5) where each island begins: JOINT ... BLANK
     members: Integers  # bodies that can move, island by island
     loose: Integers  # bodies that can move and have no joint
-    pairs: Integers  # (P, 6) joints that meet in a body: later joint, earlier one, their sides, the body, 1 if not new
+    pairs: Integers  # (P, 6) joints that meet in a body, island by island: LATER ... AGAIN
     blank: Integers  # tiles of the envelope where no joints meet
-    envelope: Integers  # (T, 2) first column of a row of tiles, and where its column 0 would be in `factor`
+    envelope: Integers  # (T, 2) of a row of tiles: skyline.FIRST, skyline.ZERO
 
     coordinate: Floats  # (J,) angle (of hinges with limits), distance along the segment, parameter on the curve,
     # distance from the centre
     active: Floats  # (J,) -1 at the lower limit, 1 at the upper one, else 0
     normal: Floats  # (J, 3) on_curve: first normal, in b, carried along
-    rows: Floats  # (R, 18) see above
+    rows: Floats  # (R, 18) LINEAR ... BEFORE
     factor: Floats  # (., 3) the skyline of rows·inverse mass·rows, factored: three rows a tile
 
     change: Floats  # (R,) scratch: residual, then impulse
     impulse: Floats  # (R,) scratch
-    place: Floats  # (N, 19) scratch: position and orientation before the step; inverse inertia in the world's frame;
-    # velocity and angular momentum before the joints act
+    place: Floats  # (N, 19) scratch: KEPT_POSITION ... KEPT_MOMENTUM
 
-    STATE = ("coordinate", "active", "normal", "rows", "factor")  # type: ignore[misc]
+    STATE = ("coordinate", "active", "normal", "rows", "factor")
 
 
 def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
     """Lay the joints out. Follow with `assemble`, which closes their gaps and prepares the first step."""
-    problems = [line for spec in specs for line in _problems(spec, bodies)]
+    problems = [line for spec in specs for line in spec_problems(spec, bodies)]
     if problems:
         raise Problem(*problems)
     movable = bodies.inverse_mass > 0.0
@@ -122,200 +107,103 @@ def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
             if movable[body]:
                 at_body.setdefault(body, []).append(j)
     islands = _islands([[i for i in (s.a, s.b) if movable[i]] for s in specs], at_body)
+    order = [j for island in islands for j in island]
 
-    placed = [_place(spec, bodies) for spec in specs]
-    each = np.zeros(len(specs), EACH)
-    fixed = np.zeros((len(specs), 21))
-    curves: list[Floats] = []
-    tile = knot = 0
-    for k, j in enumerate(index for island in islands for index in island):
-        joint = each[k]
-        joint["index"] = j
-        joint["a"], joint["b"], joint["kind"] = specs[j].a, specs[j].b, KINDS.index(specs[j].kind)
-        joint["closed"] = specs[j].closed
-        fixed[k] = [*placed[j].fixed, 1.0 / max(len(at_body.get(i, ())) for i in (specs[j].a, specs[j].b))]
-        lower, upper = fixed[k, [LOWER, UPPER]]
-        if joint["kind"] == HINGE and lower == upper:  # no freedom is left
-            joint["kind"] = WELD
-        limited = joint["kind"] != WELD and (np.isfinite(lower) or np.isfinite(upper))
-        joint["tile"], joint["row"] = tile, 3 * tile
-        joint["row_end"] = 3 * tile + ROWS[joint["kind"]] + limited
-        joint["limit"] = joint["row_end"] - 1 if limited else -1
-        tile = joint["tile_end"] = -(-joint["row_end"] // 3)
-        curves += placed[j].curve
-        joint["knot"], joint["last_knot"] = knot, knot + len(placed[j].curve) - 1
-        knot += len(placed[j].curve)
-
-    place_of = {int(j): k for k, j in enumerate(each["index"])}
-    sorted_at = {body: sorted(place_of[j] for j in at_body[body]) for body in at_body}
-    first = np.zeros(tile, np.int64)
-    pairs: list[tuple[int, int, int, int, int, bool]] = []
-    members: list[int] = []
-    known: set[int] = set()
-    blank: list[int] = []
-    size = 0
-    marks = [(0, 0, 0, 0, 0)]
-    for island in islands:
-        begin = marks[-1][0]
-        for k in range(begin, begin + len(island)):
-            met: set[int] = set()
-            for side, body in enumerate((int(each[k]["a"]), int(each[k]["b"]))):
-                if movable[body]:
-                    earlier = [e for e in sorted_at[body] if e <= k]
-                    pairs += [(k, e, side, int(each[e]["b"] == body), body, e in met) for e in earlier]
-                    met.update(earlier)
-                    if body not in known:
-                        known.add(body)
-                        members.append(body)
-            filled = {t for e in met for t in range(each[e]["tile"], each[e]["tile_end"])}
-            for t in range(each[k]["tile"], each[k]["tile_end"]):
-                first[t] = min(filled)
-                blank += [size + c - first[t] for c in range(first[t], t) if c not in filled]
-                size += t - first[t] + 1
-        ends = begin + len(island), int(each[begin + len(island) - 1]["tile_end"])
-        marks.append((*ends, len(members), len(pairs), len(blank)))
-    widths = np.arange(tile) - first + 1
-
-    surfaces = np.array([SURFACES.index(specs[j].surface) for j in each["index"]], np.int64)
-    return Joints(  # type: ignore[call-arg]
+    placed = [place(spec, bodies) for spec in specs]
+    each = _lay_out(specs, placed, order)
+    pattern = _pattern(each, [len(island) for island in islands], movable)
+    crowd = [max(len(at_body.get(i, ())) for i in (spec.a, spec.b)) for spec in specs]
+    curves = [piece for j in order for piece in placed[j].curve]
+    surfaces = np.array([SURFACES.index(specs[j].surface) for j in order], np.int64)
+    rows = 3 * len(pattern.envelope)
+    return Joints(
         each=each,
-        fixed=fixed,
+        fixed=np.array([[*placed[j].fixed, 1.0 / crowd[j]] for j in order]),
         curves=np.array(curves) if curves else None,
         surfaces=surfaces if ON_SURFACE in each["kind"] else None,
-        island=np.array(marks, np.int64),
-        members=np.array(members, np.int64),
+        island=pattern.island,
+        members=pattern.members,
         loose=np.array([i for i in range(len(movable)) if movable[i] and i not in at_body], np.int64),
-        pairs=np.array(pairs, np.int64).reshape(-1, 6),
-        blank=np.array(blank, np.int64),
-        envelope=np.stack([first, np.cumsum(widths) - widths - first], axis=1),
+        pairs=pattern.pairs,
+        blank=pattern.blank,
+        envelope=pattern.envelope,
         coordinate=np.array([p.coordinate for p in placed]),
         active=np.zeros(len(specs)),
         normal=np.array([p.normal for p in placed], float).reshape(-1, 3),
-        rows=np.zeros((3 * tile, 18)),
-        factor=np.zeros((3 * int(widths.sum()), 3)),
-        change=np.zeros(3 * tile),
-        impulse=np.zeros(3 * tile),
+        rows=np.zeros((rows, 18)),
+        factor=np.zeros((3 * pattern.tiles, 3)),
+        change=np.zeros(rows),
+        impulse=np.zeros(rows),
         place=np.zeros((len(movable), 19)),
     )
 
 
-def _problems(spec: JointSpec, bodies: Bodies) -> Iterable[str]:
-    """What keeps a joint from being built, one line each."""
-    n = len(bodies.mass)
-    if spec.kind not in KINDS:
-        yield f"{spec.name}: kind: must be one of {', '.join(KINDS)}, got {spec.kind}"
-        return
-    if not (0 <= spec.a < n and 0 <= spec.b < n) or spec.a == spec.b:
-        yield f"{spec.name}: {spec.kind}: must name two different bodies"
-    elif not (bodies.inverse_mass[spec.a] > 0.0 or bodies.inverse_mass[spec.b] > 0.0):
-        yield f"{spec.name}: {spec.kind}: ties two bodies that cannot give way; at least one must be free"
-    if spec.kind == "hinge" and not np.linalg.norm(spec.axis) > 0.0:
-        yield f"{spec.name}: axis: must not be zero"
-    if spec.limits is not None and not spec.limits[0] <= spec.limits[1]:
-        yield f"{spec.name}: limits: the first must not be greater than the second"
-    if spec.limits is not None and spec.limits[0] == spec.limits[1] != 0.0:
-        yield f"{spec.name}: limits: are equal; use a weld of bodies that are placed as they shall stay"
-    if spec.kind == "on_segment" and len(spec.points) != 2:
-        yield f"{spec.name}: points: a segment has two ends, got {len(spec.points)}"
-    if spec.kind == "on_curve" and len(spec.points) < (3 if spec.closed else 2):
-        yield f"{spec.name}: points: a curve needs at least {3 if spec.closed else 2}, got {len(spec.points)}"
-    if spec.kind in ("on_segment", "on_curve") and len(spec.points) > 1:
-        points = [*spec.points, spec.points[0]] if spec.closed else spec.points
-        steps = np.diff(np.array(points, float), axis=0)
-        if not np.all(np.linalg.norm(steps, axis=1) > 0.0):
-            yield f"{spec.name}: points: neighbours must not be at the same place"
-    if spec.kind == "on_surface":
-        if spec.surface not in SURFACES:
-            yield f"{spec.name}: surface: must be one of {', '.join(SURFACES)}, got {spec.surface}"
-        elif len(spec.size) != SIZES[SURFACES.index(spec.surface)] or not all(s > 0.0 for s in spec.size):
-            yield f"{spec.name}: size: a {spec.surface} has {SIZES[SURFACES.index(spec.surface)]} sizes greater than 0"
-    if spec.kind == "in_sphere" and not spec.radius > 0.0:
-        yield f"{spec.name}: radius: must be greater than 0, got {spec.radius:g}"
+def _lay_out(specs: Sequence[JointSpec], placed: Sequence[Placed], order: Sequence[int]) -> NDArray[np.void]:
+    """Who is tied by what, in this order, and where each joint's rows, tiles and pieces of a curve are."""
+    each = np.zeros(len(order), EACH)
+    tile = knot = 0
+    for k, j in enumerate(order):
+        joint, lower, upper = each[k], *placed[j].fixed[LOWER : UPPER + 1]
+        kind = KINDS.index(specs[j].kind)
+        if kind == HINGE and lower == upper:  # no freedom is left
+            kind = WELD
+        limited = kind != WELD and (math.isfinite(lower) or math.isfinite(upper))
+        joint["index"], joint["kind"], joint["a"], joint["b"] = j, kind, specs[j].a, specs[j].b
+        joint["tile"], joint["row"] = tile, 3 * tile
+        joint["row_end"] = 3 * tile + ROWS[kind] + limited
+        joint["limit"] = joint["row_end"] - 1 if limited else -1
+        tile = joint["tile_end"] = -(-joint["row_end"] // 3)
+        joint["knot"], joint["last_knot"] = knot, knot + len(placed[j].curve) - 1
+        joint["closed"] = specs[j].closed
+        knot += len(placed[j].curve)
+    return each
 
 
-class _Placed(NamedTuple):
-    """A joint in the frames of its bodies."""
+class _Pattern(NamedTuple):
+    """Where joints meet, and so which tiles of their matrix are kept and what fills them; as in `Joints`."""
 
-    fixed: list[float]  # columns AT_A to UPPER
-    coordinate: float
-    curve: list[Floats]
-    normal: Vector
-
-
-def _place(spec: JointSpec, bodies: Bodies) -> _Placed:
-    at = np.asarray(spec.at, float)
-    at_b = at if spec.at_b is None else np.asarray(spec.at_b, float)
-    frame: Vector = (1.0, 0.0, 0.0, 0.0)
-    lower, upper, coordinate = -math.inf, math.inf, 0.0
-    size = [0.0] * 4
-    curve: list[Floats] = []
-    normal: Vector = (1.0, 0.0, 0.0)
-    if spec.kind == "hinge":
-        frame = _to_axis(spec.axis)
-        lower, upper = spec.limits or (lower, upper)
-    elif spec.kind == "on_segment":
-        at_b = np.asarray(spec.points[0], float)
-        along = np.asarray(spec.points[1], float) - at_b
-        frame = _to_axis(along)
-        lower, upper = 0.0, float(np.linalg.norm(along))
-    elif spec.kind == "on_curve":
-        curve = list(make_curve(np.array([_into(bodies, spec.b, p) for p in spec.points]), closed=spec.closed))
-        point = _into(bodies, spec.b, at)
-        nearest = min(curve, key=lambda piece: float(np.linalg.norm(piece[1:4] - point)))
-        coordinate = float(nearest[0])
-        tangent = nearest[4:7]
-        normal = tuple(np.cross(tangent, np.eye(3)[np.argmin(np.abs(tangent))]))
-        if not spec.closed:
-            lower, upper = 0.0, float(curve[-1][0])
-    elif spec.kind == "on_surface":
-        frame = spec.orientation
-        size = _surface_size(spec)
-    elif spec.kind == "in_sphere":
-        upper = float(spec.radius)
-    fixed = [
-        *_into(bodies, spec.a, at),
-        *_into(bodies, spec.b, at_b),
-        *_frame_in(bodies, spec.a, frame),
-        *_frame_in(bodies, spec.b, frame),
-        *size,
-        lower,
-        upper,
-    ]
-    return _Placed(fixed, coordinate, curve, normal)
+    island: Integers
+    members: Integers
+    pairs: Integers
+    blank: Integers
+    envelope: Integers
+    tiles: int
 
 
-def _surface_size(spec: JointSpec) -> list[float]:
-    if spec.surface == "box":
-        half = [0.5 * s for s in spec.size]
-        return [*half, ROUNDED_EDGE * min(half)]
-    if spec.surface == "cylinder":
-        radius, half_length = spec.size[0], 0.5 * spec.size[1]
-        return [radius, half_length, 0.0, ROUNDED_EDGE * min(radius, half_length)]
-    if spec.surface == "capsule":
-        return [spec.size[0], 0.5 * spec.size[1], 0.0, 0.0]
-    return [*spec.size, *[0.0] * (4 - len(spec.size))]
-
-
-# The plain Python behind the kernels' vector helpers: the same formulas, nothing to compile.
-_multiply, _conjugate, _rotate = multiply.py_func, conjugate.py_func, rotate.py_func
-
-
-def _into(bodies: Bodies, i: int, point: Vector | Floats) -> Floats:
-    q = tuple(bodies.orientation[i])
-    return np.array(_rotate(_conjugate(q), tuple(np.asarray(point, float) - bodies.position[i])))
-
-
-def _frame_in(bodies: Bodies, i: int, frame: Vector) -> Floats:
-    return np.array(_multiply(_conjugate(tuple(bodies.orientation[i])), tuple(frame)))
-
-
-def _to_axis(axis: Vector | Floats) -> Vector:
-    """The shortest rotation that brings z to the axis."""
-    x, y, z = np.asarray(axis, float) / np.linalg.norm(axis)
-    if z < -0.999999:
-        return 0.0, 1.0, 0.0, 0.0
-    q = np.array([1.0 + z, -y, x, 0.0])
-    return tuple(q / np.linalg.norm(q))
+def _pattern(each: NDArray[np.void], counts: Sequence[int], movable: NDArray[np.bool_]) -> _Pattern:
+    """The pattern of islands of so many joints each."""
+    ends = [(int(joint["a"]), int(joint["b"])) for joint in each]
+    at_body: dict[int, list[int]] = {}
+    pairs: list[tuple[int, int, int, int, int, bool]] = []
+    blank: list[int] = []
+    envelope: list[tuple[int, int]] = []
+    marks = [(0, 0, 0, 0, 0)]
+    size = 0
+    for count in counts:
+        begin = marks[-1][JOINT]
+        for k in range(begin, begin + count):
+            met: set[int] = set()
+            for side, body in enumerate(ends[k]):
+                if movable[body]:
+                    here = at_body.setdefault(body, [])
+                    here.append(k)
+                    pairs += [(k, e, side, int(ends[e][1] == body), body, e in met) for e in here]
+                    met.update(here)
+            filled = {t for e in met for t in range(each[e]["tile"], each[e]["tile_end"])}
+            first = min(filled)
+            for t in range(each[k]["tile"], each[k]["tile_end"]):
+                envelope.append((first, size - first))
+                blank += [size + c - first for c in range(first, t) if c not in filled]
+                size += t - first + 1
+        marks.append((begin + count, len(envelope), len(at_body), len(pairs), len(blank)))
+    return _Pattern(
+        island=np.array(marks, np.int64),
+        members=np.array(list(at_body), np.int64),
+        pairs=np.array(pairs, np.int64).reshape(-1, 6),
+        blank=np.array(blank, np.int64),
+        envelope=np.array(envelope, np.int64),
+        tiles=size,
+    )
 
 
 def _islands(bodies_of: list[list[int]], at_body: dict[int, list[int]]) -> list[list[int]]:

@@ -10,7 +10,7 @@ import math
 
 from impel.geometry.fields import BLOB, field
 from impel.kernel import kernel
-from impel.motion.rotations import add, axpy, cross, dot, get3, rotate, scale
+from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, rotate, scale, transform
 
 # Columns of a patch, all in B's frame and about B's centre.
 LOAD = 0  # normal force with damping, N
@@ -141,15 +141,10 @@ def facing(normal, u):
     return c * c / GRAZING if c > 0.0 else 0.0
 
 
-@kernel(inline=True)
-def _turned(rows, v):
-    return dot(rows[0], v), dot(rows[1], v), dot(rows[2], v)
-
-
 @kernel
 def press_points(shapes, b, samples, a, centre, turn, half, motion, material, finest, patch):
     """The fixed points of a box or blob; `turn` holds the rows of the rotation from A's frame to B's,
-    `half` the half extents of B
+    `half` the half extents of B.
 
     No point counts for more area than `finest`, the finest point of B: else a sparse floor would press with a
     square metre on whatever happens to lie on one of its points.
@@ -157,41 +152,36 @@ def press_points(shapes, b, samples, a, centre, turn, half, motion, material, fi
     if samples is None:
         return
     for c in range(samples.clusters[a, 0], samples.clusters[a, 1]):
-        p = add(centre, _turned(turn, get3(samples.centre, c)))
+        p = add(centre, transform(turn, get3(samples.centre, c)))
         wide = samples.radius[c]
         outside = abs(p[0]) > half[0] + wide or abs(p[1]) > half[1] + wide or abs(p[2]) > half[2] + wide
         if outside or distance(shapes, b, p)[0] > wide:
             continue
         for s in range(samples.range[c, 0], samples.range[c, 1]):
-            p = add(centre, _turned(turn, get3(samples.at, s)))
+            p = add(centre, transform(turn, get3(samples.at, s)))
             if abs(p[0]) > half[0] or abs(p[1]) > half[1] or abs(p[2]) > half[2]:
                 continue
             phi, g = distance(shapes, b, p)
             if phi < 0.0:
-                area = facing(_turned(turn, get3(samples.normal, s)), g)
+                area = facing(transform(turn, get3(samples.normal, s)), g)
                 if area > 0.0:
                     press_point(patch, p, g, -phi, area * min(samples.area[s], finest), motion, material)
 
 
 @kernel(inline=True)
-def _three(patch, side, column):
-    return patch[side, column], patch[side, column + 1], patch[side, column + 2]
-
-
-@kernel(inline=True)
 def _in_world(patch, side, q, mass):
     """Force, moment, and centre of pressure of a patch, turned into the world's directions."""
-    force, moment = _three(patch, side, FORCE), _three(patch, side, MOMENT)
-    calm = _three(patch, side, CALM)
+    force, moment = get3_at(patch, side, FORCE), get3_at(patch, side, MOMENT)
+    calm = get3_at(patch, side, CALM)
     seconds = 2.0 * CALMING * math.sqrt(mass / max(patch[side, STIFFNESS], 1e-300))
     pull = -seconds * dot(calm, force)
     push = dot(force, force)
     if pull > push:  # contact never pulls
         seconds *= push / pull
     force = rotate(q, axpy(seconds, calm, force))
-    moment = rotate(q, axpy(seconds, _three(patch, side, CALM + 3), moment))
+    moment = rotate(q, axpy(seconds, get3_at(patch, side, CALM + 3), moment))
     share = 1.0 / max(patch[side, ELASTIC], 1e-300)
-    centre = scale(_three(patch, side, CENTRE), share)
+    centre = scale(get3_at(patch, side, CENTRE), share)
     spread = max(0.0, patch[side, SPREAD] * share - dot(centre, centre))
     return force, moment, rotate(q, centre), spread
 

@@ -1,6 +1,6 @@
 """RATTLE: jointed bodies move so that the joints hold at the end of every step, and their velocities agree with them.
 
-The impulses of a step act along the directions of the joints at its begin, which makes the method symplectic:
+The impulses of a step act along the directions of the joints at its start, which makes the method symplectic:
 energy does not drift. They are found by Newton's method with one direct solve of each island an iteration. The matrix
 is that of the velocity projection at the end of the last step, kept in the state together with the directions:
 nothing is computed twice, and key-framed bodies, which are moved before the joints, act from where they were.
@@ -9,12 +9,27 @@ nothing is computed twice, and key-framed bodies, which are moved before the joi
 import math
 
 from impel.kernel import kernel
-from impel.motion.rotations import axpy, dot, get3, norm, set3, set4, sub
+from impel.motion.rotations import axpy, dot, get3, get3_at, get4_at, norm, set3, set3_at, set4, sub
 from impel.physics.bodies import drift_one, spin_of, turn_freely
 from impel.physics.closing import close_gaps, keep_places, meet_limits
-from impel.physics.joint_rows import lean, look, set_vector, strike, turned, vector_of, weigh, worst_row
-from impel.physics.joints import ANGULAR_A, ANGULAR_B, BEFORE, FORCE, LINEAR, LIVE
+from impel.physics.joint_rows import lean, look, strike, turned, weigh, worst_row
+from impel.physics.joints import (
+    ANGULAR_A,
+    ANGULAR_B,
+    BEFORE,
+    FORCE,
+    JOINT,
+    KEPT_MOMENTUM,
+    KEPT_ORIENTATION,
+    KEPT_POSITION,
+    KEPT_VELOCITY,
+    LINEAR,
+    LIVE,
+    MEMBER,
+    TILE,
+)
 from impel.physics.skyline import factor, solve
+from impel.physics.verdicts import DIVERGED, GOOD
 
 TOLERANCE = 1e-10  # m or rad: where the iterations stop
 ACCEPTABLE = 1e-8  # m or rad: what is still good when they get no further (over-determined loops, rounding)
@@ -24,15 +39,13 @@ TOLERABLE = 1e-6  # m or rad, in rows that are redundant: a loop that was writte
 LEAP = 1.0  # rad: by how much a turn in one step may differ from the last; joints also close again after a full turn
 RAISED = 1.25  # joints do no work: energy that grows by more in a step, beyond what is slow, is wrong
 SLOW = 1e-3  # m/s
-KEPT_VELOCITY, KEPT_MOMENTUM = 13, 16  # columns of `place`
-DIVERGED = 3  # verdict
 
 
 @kernel
 def hold_positions(bodies, joints, dt):
     """Move all bodies by a step so that the joints hold. Velocities hold the first half-kick before, and stay at
     half time after; key-framed bodies are already in place. Returns the verdict."""
-    verdict = 0
+    verdict = GOOD
     for k in range(len(joints.loose)):
         drift_one(bodies, joints.loose[k], dt)
     for island in range(len(joints.island) - 1):
@@ -48,8 +61,8 @@ def hold_positions(bodies, joints, dt):
 def hold_island(bodies, joints, island, dt):
     """Find the impulses with which the joints of an island hold at the end of the step; are there any?"""
     impulse, change, rows = joints.impulse, joints.change, joints.rows
-    begin, end = joints.island[island, 0], joints.island[island + 1, 0]
-    tile, tile_end = joints.island[island, 1], joints.island[island + 1, 1]
+    begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
+    tile, tile_end = joints.island[island, TILE], joints.island[island + 1, TILE]
     for r in range(3 * tile, 3 * tile_end):
         # Forces change little from step to step: start with the line through the last two.
         change[r] = dt * (2.0 * rows[r, FORCE] - rows[r, BEFORE]) * rows[r, LIVE]
@@ -92,25 +105,31 @@ def hold_island(bodies, joints, island, dt):
         force = impulse[r] / dt
         rows[r, BEFORE] = rows[r, FORCE] if rounds == 0 else force  # a blow says nothing about the next step
         rows[r, FORCE] = force
+    return credible(bodies, joints, island, dt)
+
+
+@kernel(inline=True)
+def credible(bodies, joints, island, dt):
+    """Set the spins of an island by its momenta; is that a motion that joints, which do no work, can have caused?"""
     held = True
     before, after, mass = 0.0, 0.0, 0.0
-    for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
         i = joints.members[k]
         v, momentum, spin = get3(bodies.velocity, i), get3(bodies.momentum, i), get3(bodies.spin, i)
         new_spin = spin_of(bodies, i, momentum)
         held &= dt * norm(sub(new_spin, spin)) < LEAP
         set3(bodies.spin, i, new_spin)
-        kept, kept_momentum = vector_of(joints.place, i, KEPT_VELOCITY), vector_of(joints.place, i, KEPT_MOMENTUM)
+        kept, kept_momentum = get3_at(joints.place, i, KEPT_VELOCITY), get3_at(joints.place, i, KEPT_MOMENTUM)
         before += bodies.mass[i] * dot(kept, kept) + dot(kept_momentum, spin)
         after += bodies.mass[i] * dot(v, v) + dot(momentum, new_spin)
         mass += bodies.mass[i]
-    return held and (after < RAISED * before + mass * SLOW * SLOW or driven(bodies, joints, begin, end))
+    return held and (after < RAISED * before + mass * SLOW * SLOW or driven(bodies, joints, island))
 
 
 @kernel
-def driven(bodies, joints, begin, end):
+def driven(bodies, joints, island):
     """Does something key-framed that moves pull at these joints?"""
-    for k in range(begin, end):
+    for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
         joint = joints.each[k]
         for side in range(2):
             i = joint.a if side == 0 else joint.b
@@ -122,13 +141,12 @@ def driven(bodies, joints, begin, end):
 @kernel
 def move_freely(bodies, joints, island, dt):
     """From the places that were kept, with the present velocities."""
-    for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
         i = joints.members[k]
-        p = joints.place[i]
-        set3(bodies.position, i, axpy(dt, get3(bodies.velocity, i), (p[0], p[1], p[2])))
+        x, q = get3_at(joints.place, i, KEPT_POSITION), get4_at(joints.place, i, KEPT_ORIENTATION)
+        set3(bodies.position, i, axpy(dt, get3(bodies.velocity, i), x))
         momentum = get3(bodies.momentum, i)
-        q = turn_freely((p[3], p[4], p[5], p[6]), momentum, bodies.inverse_inertia[i], bodies.top[i], dt)
-        set4(bodies.orientation, i, q)
+        set4(bodies.orientation, i, turn_freely(q, momentum, bodies.inverse_inertia[i], bodies.top[i], dt))
 
 
 @kernel
@@ -138,25 +156,25 @@ def give_way(bodies, joints, island, dt):
     All move as if they were free, then the gaps are closed without regard to time. The velocities, which will be
     projected on the joints, can only lose by it.
     """
-    for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
         i = joints.members[k]
-        set3(bodies.velocity, i, vector_of(joints.place, i, KEPT_VELOCITY))
-        set3(bodies.momentum, i, vector_of(joints.place, i, KEPT_MOMENTUM))
+        set3(bodies.velocity, i, get3_at(joints.place, i, KEPT_VELOCITY))
+        set3(bodies.momentum, i, get3_at(joints.place, i, KEPT_MOMENTUM))
     move_freely(bodies, joints, island, dt)
     close_gaps(bodies, joints, island, ITERATIONS)
-    for r in range(3 * joints.island[island, 1], 3 * joints.island[island + 1, 1]):
+    for r in range(3 * joints.island[island, TILE], 3 * joints.island[island + 1, TILE]):
         joints.rows[r, FORCE] = joints.rows[r, BEFORE] = 0.0
-    for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
         i = joints.members[k]
         set3(bodies.spin, i, spin_of(bodies, i, get3(bodies.momentum, i)))
 
 
 @kernel
 def keep_motion(bodies, joints, island):
-    for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
         i = joints.members[k]
-        set_vector(joints.place, i, KEPT_VELOCITY, get3(bodies.velocity, i))
-        set_vector(joints.place, i, KEPT_MOMENTUM, get3(bodies.momentum, i))
+        set3_at(joints.place, i, KEPT_VELOCITY, get3(bodies.velocity, i))
+        set3_at(joints.place, i, KEPT_MOMENTUM, get3(bodies.momentum, i))
 
 
 @kernel
@@ -179,8 +197,8 @@ def hold_velocities(bodies, joints):
     """Take from the velocities what the joints forbid at the present places; limits only stop what runs into them."""
     change, rows = joints.change, joints.rows
     for island in range(len(joints.island) - 1):
-        begin, end = joints.island[island, 0], joints.island[island + 1, 0]
-        tile, tile_end = joints.island[island, 1], joints.island[island + 1, 1]
+        begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
+        tile, tile_end = joints.island[island, TILE], joints.island[island + 1, TILE]
         look(bodies, joints, begin, end, True)
         lean(bodies, joints, island)
         for _ in range(ROUNDS):
@@ -191,13 +209,13 @@ def hold_velocities(bodies, joints):
                 v = sub(get3(bodies.velocity, joint.a), get3(bodies.velocity, joint.b))
                 spin_a, spin_b = get3(bodies.spin, joint.a), get3(bodies.spin, joint.b)
                 for r in range(joint.row, joint.row_end):
-                    rate = dot(v, vector_of(rows, r, LINEAR))
-                    rate += dot(spin_a, vector_of(rows, r, ANGULAR_A)) + dot(spin_b, vector_of(rows, r, ANGULAR_B))
+                    rate = dot(v, get3_at(rows, r, LINEAR))
+                    rate += dot(spin_a, get3_at(rows, r, ANGULAR_A)) + dot(spin_b, get3_at(rows, r, ANGULAR_B))
                     change[r] = -rate * rows[r, LIVE]
             solve(joints.factor, joints.envelope, tile, tile_end, change)
             if not leave_limits(joints, begin, end, change, 0.0):
                 break
         strike(bodies, joints, begin, end, change)
-        for k in range(joints.island[island, 2], joints.island[island + 1, 2]):
+        for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
             i = joints.members[k]
             set3(bodies.spin, i, turned(joints.place, i, get3(bodies.momentum, i)))

@@ -1,14 +1,15 @@
 """Factors of symmetric matrices of 3x3 tiles that keep only the tiles between the first one of a row and the diagonal.
 
-Row r of `envelope` says in which column that row of tiles begins, and where its column 0 would be in `tiles`, which
-holds three rows of numbers a tile. Factors stay inside this envelope, so the pattern is laid out once and for all.
-They are lower triangles with ones on the diagonal, and the reciprocals of the pivots in the place of these ones:
-no root is taken, and what is summed up stays in registers, nine numbers at a time.
+Row r of `envelope` says in which column that row of tiles begins (FIRST), and where its column 0 would be (ZERO) in
+`tiles`, which holds three rows of numbers a tile. Factors stay inside this envelope, so the pattern is laid out once
+and for all. They are lower triangles with ones on the diagonal, and the reciprocals of the pivots in the place of these
+ones: no root is taken, and what is summed up stays in registers, nine numbers at a time.
 """
 
 from impel.kernel import kernel
-from impel.motion.rotations import axpy, dot, get3, scale, set3, sub
+from impel.motion.rotations import axpy, get3, scale, set3, sub, transform
 
+FIRST, ZERO = 0, 1  # columns of `envelope`
 REDUNDANT = 1e-11  # pivot over diagonal entry below which a row says nothing new, as some joints of closed loops do
 
 
@@ -21,17 +22,17 @@ def factor(tiles, envelope, begin, end, damping):
     and these do not stay in balance when the bodies have turned.)
     """
     for r in range(begin, end):
-        first, row = envelope[r, 0], envelope[r, 1]
+        first, row = envelope[r, FIRST], envelope[r, ZERO]
         for c in range(first, r):
-            column = envelope[c, 1]
+            column = envelope[c, ZERO]
             s = get_tile(tiles, row + c)
-            for k in range(max(first, envelope[c, 0]), c):
+            for k in range(max(first, envelope[c, FIRST]), c):
                 s = plus(s, -1.0, product(get_tile(tiles, row + k), get_tile(tiles, column + k)))
             set_tile(tiles, row + c, _unmixed(s, get_tile(tiles, column + c)))
         diagonal = get_tile(tiles, row + r)
         rest = diagonal
         for c in range(first, r):
-            (p0, _, _), (_, p1, _), (_, _, p2) = get_tile(tiles, envelope[c, 1] + c)
+            (p0, _, _), (_, p1, _), (_, _, p2) = get_tile(tiles, envelope[c, ZERO] + c)
             s = get_tile(tiles, row + c)
             lower = scaled(s, (1.0, 1.0, 1.0), (p0, p1, p2))
             rest = plus(rest, -1.0, product(s, lower))
@@ -43,25 +44,25 @@ def factor(tiles, envelope, begin, end, damping):
 def solve(tiles, envelope, begin, end, x):
     """Replace x, three numbers for each row of tiles, by the solution, given the factor."""
     for r in range(begin, end):
-        row = envelope[r, 1]
+        row = envelope[r, ZERO]
         v = _three(x, r)
-        for c in range(envelope[r, 0], r):
-            v = sub(v, applied(get_tile(tiles, row + c), _three(x, c)))
+        for c in range(envelope[r, FIRST], r):
+            v = sub(v, transform(get_tile(tiles, row + c), _three(x, c)))
         _, (l10, _, _), (l20, l21, _) = get_tile(tiles, row + r)
         second = v[1] - l10 * v[0]
         _set_three(x, r, (v[0], second, v[2] - l20 * v[0] - l21 * second))
     for r in range(begin, end):
-        (p0, _, _), (_, p1, _), (_, _, p2) = get_tile(tiles, envelope[r, 1] + r)
+        (p0, _, _), (_, p1, _), (_, _, p2) = get_tile(tiles, envelope[r, ZERO] + r)
         v = _three(x, r)
         _set_three(x, r, (v[0] * p0, v[1] * p1, v[2] * p2))
     for r in range(end - 1, begin - 1, -1):
-        row = envelope[r, 1]
+        row = envelope[r, ZERO]
         _, (l10, _, _), (l20, l21, _) = get_tile(tiles, row + r)
         v = _three(x, r)
         second = v[1] - l21 * v[2]
         v = (v[0] - l10 * second - l20 * v[2], second, v[2])
         _set_three(x, r, v)
-        for c in range(envelope[r, 0], r):
+        for c in range(envelope[r, FIRST], r):
             a, b, d = get_tile(tiles, row + c)
             _set_three(x, c, axpy(-v[0], a, axpy(-v[1], b, axpy(-v[2], d, _three(x, c)))))
 
@@ -89,15 +90,9 @@ def _set_three(x, i, v):
 
 
 @kernel(inline=True)
-def applied(a, v):
-    """a·v"""
-    return dot(a[0], v), dot(a[1], v), dot(a[2], v)
-
-
-@kernel(inline=True)
 def product(a, b):
     """a·bᵀ"""
-    return applied(b, a[0]), applied(b, a[1]), applied(b, a[2])
+    return transform(b, a[0]), transform(b, a[1]), transform(b, a[2])
 
 
 @kernel(inline=True)

@@ -6,6 +6,7 @@ from impel.kernel import kernel
 from impel.motion.rotations import dot
 
 PLANE, SPHERE, BOX, CYLINDER, CAPSULE = range(5)
+SURFACES = ("plane", "sphere", "box", "cylinder", "capsule")
 
 
 @kernel(inline=True)

@@ -15,8 +15,6 @@ BASE_SHARE = 0.25
 HOLDING_DISTANCE = 0.1  # metres: the base distance of an actor whose keys are all one point
 HOLDING_ANGLE = math.radians(10)
 STILL = 0.01  # of these: keys that are closer together are one point
-
-
 WATER = 1000.0  # kg/m³, for bodies with neither mass nor density
 
 
@@ -103,14 +101,18 @@ def sag(numbers: Drive, world: World) -> float:
     return math.hypot(*world.gravity) * numbers.relaxation**2 / (2 * numbers.alpha)
 
 
+def mass_of(body: Body) -> float:
+    """The body's mass in kilograms, given or from its density."""
+    if body.mass is not None:
+        return body.mass
+    from impel.geometry.shapes import solid
+
+    return solid(body.shape.to_document()).volume * (WATER if body.density is None else body.density)
+
+
 def weight(body: Body, world: World) -> float:
     """The body's weight in newtons."""
-    mass = body.mass
-    if mass is None:
-        from impel.geometry.shapes import solid
-
-        mass = solid(body.shape.to_document()).volume * (WATER if body.density is None else body.density)
-    return mass * math.hypot(*world.gravity)
+    return mass_of(body) * math.hypot(*world.gravity)
 
 
 class Followed(NamedTuple):

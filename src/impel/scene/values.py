@@ -25,7 +25,7 @@ class Model(BaseModel):
 
 def _vector(length: int, form: str) -> Any:
     def check(value: Any) -> Any:
-        if not isinstance(value, list | tuple) or len(value) != length or not all(map(_is_number, value)):
+        if not isinstance(value, list | tuple) or len(value) != length or not all(map(is_number, value)):
             raise ValueError(f"must be {form}")
         if not all(abs(v) <= LARGEST for v in value):  # also false for NaN
             raise ValueError(f"must be {form}, each a finite number of at most {LARGEST:g}")
@@ -36,7 +36,8 @@ def _vector(length: int, form: str) -> Any:
     )
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """To Python, true and false are numbers too; to an animator they are not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -70,7 +71,7 @@ def _number_or(low: float, what: str, *words: str) -> Any:
     choices = " or ".join((f"a number {what}", *(f'"{w}"' for w in words)))
 
     def check(value: Any) -> Any:
-        if value in words if isinstance(value, str) else _is_number(value) and low < value <= LARGEST:
+        if value in words if isinstance(value, str) else is_number(value) and low < value <= LARGEST:
             return value
         raise ValueError(f"must be {choices}")
 
@@ -78,7 +79,6 @@ def _number_or(low: float, what: str, *words: str) -> Any:
     return BeforeValidator(check), WithJsonSchema(schema)
 
 
-Number = Annotated[float, Field(strict=True, ge=-LARGEST, le=LARGEST)]
 NotNegative = Annotated[float, Field(strict=True, ge=0, le=LARGEST)]
 Positive = Annotated[float, Field(strict=True, ge=SMALLEST, le=LARGEST)]
 Size = Annotated[float, Field(strict=True, ge=SMALLEST_SIZE, le=LARGEST_SIZE)]

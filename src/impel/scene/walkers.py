@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from impel.complaints import say
 from impel.files import find_beside, name_beside
-from impel.scene.values import LARGEST, Color, Model, NotNegative, Point
+from impel.scene.values import LARGEST, Color, Model, NotNegative, Point, is_number
 
 MOST_WALKERS = 100
 MOST_PARTS = 19  # bodies of a walker with six legs
@@ -35,12 +35,12 @@ def _series(low: float, high: float, range_: str) -> Any:
         return [(float(time), float(number)) for time, number in pairs]
 
     def _fits(value: Any) -> bool:
-        return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
+        return is_number(value) and low <= value <= high
 
     def _pair(pair: Any) -> bool:
         if not isinstance(pair, list | tuple) or len(pair) != 2 or not _fits(pair[1]):
             return False
-        return isinstance(pair[0], int | float) and not isinstance(pair[0], bool) and abs(pair[0]) <= LARGEST
+        return is_number(pair[0]) and abs(pair[0]) <= LARGEST
 
     number = {"type": "number", "minimum": low, "maximum": high}
     pair = {"type": "array", "prefixItems": [{"type": "number", "minimum": 0}, number], "minItems": 2, "maxItems": 2}

@@ -1,7 +1,7 @@
 """From a scene to flat arrays: what was written becomes what the compiled core works on."""
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,16 @@ from impel.motion.follow import follow
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
 from impel.physics.assembly import assemble
 from impel.physics.bodies import Bodies, make_bodies
-from impel.physics.contact import Coating, default_coating, make_contacts
+from impel.physics.coating import Coating, default_coating
+from impel.physics.contact import Contacts, make_contacts
 from impel.physics.follow import Followers
-from impel.physics.joints import AT_A, FRAME_A, KINDS, Joints, JointSpec, make_joints
-from impel.scene.actors import Turn
+from impel.physics.joint_specs import KINDS, JointSpec
+from impel.physics.joints import AT_A, FRAME_A, MEMBER, Joints, make_joints
+from impel.scene.actors import Move, Turn
 from impel.scene.bodies import Body
-from impel.scene.derived import WATER, drive, followed
+from impel.scene.derived import drive, followed, mass_of
 from impel.scene.joints import Joint
-from impel.scene.scene import Scene
+from impel.scene.scene import Scene, World
 from impel.scene.turning import turn_path
 from impel.scene.values import WORLD
 from impel.stage.state import Hand, Pace, Stage
@@ -31,7 +33,7 @@ from impel.stage.walkers import Troupe, troupe_of
 Floats = NDArray[np.float64]
 
 JOINT_STEP = 1 / 240  # s: the coarsest step with joints ...
-CONTACT_STEP = 1 / 480  # s: ... and with contact; both measured, see benchmarks
+CONTACT_STEP = 1 / 480  # s: ... and with contact; both measured
 HALVINGS = 8  # of the coarsest step: contact at 20 m/s needs six
 CLOSED = 1e-6  # m or rad: joints that start farther apart than this are refused
 
@@ -81,7 +83,7 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         displaced=1 if scene.world.joints == "displacement" else None,
         printed=1 if scene.world.joints == "paper" else None,
         contacts=_contacts(cast, bodies, specs),
-        actuators=_actuators(actuator_specs, bodies, joints, scene.world.gravity) if actuator_specs else None,
+        actuators=_actuators(actuator_specs, bodies, joints, scene.world) if actuator_specs else None,
         hand=Hand(np.zeros_like(bodies.push), np.zeros_like(bodies.twist)) if by_hand else None,
         gravity=scene.world.gravity,
         drag=scene.world.drag,
@@ -107,7 +109,7 @@ def _bodies(cast: dict[str, Body], solids: list[Solid], needs_world: bool) -> Bo
         position, orientation = centre_of(whole, at, turned)
         spin = np.radians(body.spin)
         velocity = np.array(body.velocity) + np.cross(spin, position - at)
-        mass = _mass(body, whole)
+        mass = mass_of(body) if body.moves_freely else math.inf
         inertia = mass * whole.inertia if math.isfinite(mass) else np.ones(3)
         rows.append((position, orientation, velocity, spin, mass, inertia))
     if needs_world:
@@ -120,16 +122,7 @@ def start_of(body: Body) -> tuple[Any, Any]:
     if body.follows is None:
         return body.at, body.orientation
     times, positions, orientations = (np.asarray(told, float) for told in followed(body))
-    at, orientation, _, _ = follow(times, positions, orientations, 0, len(times), 0.0)
-    return at, orientation
-
-
-def _mass(body: Body, whole: Solid) -> float:
-    if body.fixed or body.follows is not None:
-        return math.inf
-    if body.mass is not None:
-        return body.mass
-    return whole.volume * (WATER if body.density is None else body.density)
+    return follow(times, positions, orientations, 0, len(times), 0.0)
 
 
 def centre_of(whole: Solid, at: Any, orientation: Any) -> tuple[Floats, Floats]:
@@ -184,11 +177,10 @@ def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> Join
     return JointSpec(joint.kind, index[a], index[b], at, name=f"joints.{name}", **fields)  # type: ignore[arg-type]
 
 
-def _actuators(
-    specs: list[ActuatorSpec], bodies: Bodies, joints: Joints | None, gravity: tuple[float, float, float]
-) -> Actuators:
+def _actuators(specs: list[ActuatorSpec], bodies: Bodies, joints: Joints | None, world: World) -> Actuators:
     ties = [] if joints is None else _ties(joints, bodies)
-    actuators = make_actuators(specs, bodies, ties, math.hypot(*gravity))
+    island_of = {} if joints is None or world.joints == "paper" else _island_of(joints)
+    actuators = make_actuators(specs, bodies, ties, math.hypot(*world.gravity), island_of)
     # An actor that adapts at all knows its own weight from the start. The paper lets it learn even that, and so every
     # take would begin with a dip of half a second. What several move they share; what hangs on something immovable
     # is carried by that, and by whom else is not known.
@@ -197,8 +189,32 @@ def _actuators(
     moves = actuators.paths.turns == 0
     movers = np.bincount(root[moves], minlength=len(linkage.body))
     share = np.where(linkage.held[root] == 1, 0.0, 1.0 / np.maximum(movers[root], 1))
+    if actuators.crews is not None:
+        share[actuators.crews.worker] = 1.0
+    if joints is not None:
+        _hang_together(actuators, bodies, joints)
     actuators.carried[:] = np.where(moves, share, 1.0) * (actuators.adaptation > 0.0)
     return actuators
+
+
+def _hang_together(actuators: Actuators, bodies: Bodies, joints: Joints) -> None:
+    """Tell the actuators which bodies are jointed, and whom nothing but what it meets on its way can hold back: a force
+    that moves a structure alone, with no joint to anything immovable."""
+    island_of = _island_of(joints)
+    for body, island in island_of.items():
+        actuators.whole[body] = len(bodies.mass) + island
+    fixed = np.isinf(bodies.mass[joints.each["a"]]) | np.isinf(bodies.mass[joints.each["b"]])
+    held = {island_of[int(i)] for joint in joints.each[fixed] for i in (joint["a"], joint["b"]) if int(i) in island_of}
+    crew = set() if actuators.crews is None else set(actuators.crews.worker.tolist())
+    for a, body in enumerate(actuators.body.tolist()):
+        if body in island_of and actuators.paths.turns[a] == 0:
+            actuators.anchored[a] = island_of[body] in held or a in crew
+
+
+def _island_of(joints: Joints) -> dict[int, int]:
+    ends = joints.island[:, MEMBER]
+    islands = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+    return dict(zip(joints.members.tolist(), islands.tolist()))
 
 
 def _ties(joints: Joints, bodies: Bodies) -> list[Tie]:
@@ -217,15 +233,15 @@ def _ties(joints: Joints, bodies: Bodies) -> list[Tie]:
     return ties
 
 
-def _actuator(body: int, wish: Any, whole: Solid) -> ActuatorSpec:
+def _actuator(body: int, wish: Move | Turn, whole: Solid) -> ActuatorSpec:
     numbers = drive(wish)
-    turns = hasattr(wish, "base_angle")
     keys = np.array(_path_keys(wish)[0], float)
-    if turns:
+    kind: Literal["move", "turn"] = "turn" if isinstance(wish, Turn) else "move"
+    if kind == "turn":
         keys = multiply_quaternions(keys, whole.rotation)
     return ActuatorSpec(
         body=body,
-        kind="turn" if turns else "move",
+        kind=kind,
         keys=keys,
         base=numbers.base,
         loop=wish.loop,
@@ -237,20 +253,20 @@ def _actuator(body: int, wish: Any, whole: Solid) -> ActuatorSpec:
     )
 
 
-def _path_keys(wish: Any) -> tuple[list[Any], list[int | None]]:
+def _path_keys(wish: Move | Turn) -> tuple[list[Any], list[int | None]]:
     """The keys that an actuator's path goes through, and which of the written ones each of them is."""
     keys: list[Any]
     if isinstance(wish, Turn):
         keys, written = turn_path(wish)
     else:
         keys, written = [key.at for key in wish.keys], list(range(len(wish.keys)))
-    return (keys * 2, [None, 0]) if len(keys) == 1 else (keys, written)  # a path has two ends
+    return keys, [None, 0] if len(keys) == 1 else written  # a path has two ends, and the last is reached
 
 
-def _contacts(cast: dict[str, Body], bodies: Bodies, joints: list[JointSpec]) -> Any:
+def _contacts(cast: dict[str, Body], bodies: Bodies, joints: list[JointSpec]) -> Contacts | None:
     shapes = [body.shape.to_document() for body in cast.values()]
     collides = [body.collides for body in cast.values()]
-    coatings = [_coating(body, float(mass)) for body, mass in zip(cast.values(), bodies.mass)]
+    coatings: list[Coating | None] = [_coating(body, float(mass)) for body, mass in zip(cast.values(), bodies.mass)]
     if len(bodies.mass) > len(shapes):  # the world itself
         shapes.append({"sphere": 1.0})
         collides.append(False)
@@ -261,7 +277,7 @@ def _contacts(cast: dict[str, Body], bodies: Bodies, joints: list[JointSpec]) ->
     return make_contacts(bodies, shapes, coatings, collides=collides, tied=[(j.a, j.b) for j in joints])
 
 
-def _coating(body: Body, mass: float) -> Coating | None:
+def _coating(body: Body, mass: float) -> Coating:
     """What the animator wrote about a coating, completed by the default one."""
     given = body.coating.model_dump(exclude_none=True)
     return default_coating(body.shape.to_document(), mass)._replace(**given)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from impel.kernel import kernel, struct
 from impel.motion.rotations import get3, norm, sub
+from impel.physics.verdicts import DIVERGED, GOOD, REASONS
 from impel.stage.state import Stage
 from impel.takes import EVENT_KINDS
 
@@ -23,9 +24,6 @@ KEY, BEGIN, END, LIMIT, SATURATED, REJECTED, SMALLEST = (
     )
 )
 
-REASONS = ("", "contact too stiff", "contact too deep", "joints too far off", "moved too far", "not a number")
-JOINTS_OFF = REASONS.index("joints too far off")
-
 
 @struct
 class Events:
@@ -33,9 +31,9 @@ class Events:
 
     time: NDArray[np.float64]
     kind: NDArray[np.int64]
-    subject: NDArray[np.int64]  # a body, joint or actuator, by the kind
-    other: NDArray[np.int64]  # the other body, the key, the reason
-    reason: NDArray[np.int64]  # of the smallest step
+    subject: NDArray[np.int64]  # a body, joint or actuator, by the kind; of a rejected step, how often it was
+    other: NDArray[np.int64]  # the other body, the key, the side of a limit, the verdict
+    reason: NDArray[np.int64]  # the verdict on a smallest step
     value: NDArray[np.float64]
     count: NDArray[np.int64]  # (1,)
     most_per_step: int
@@ -80,14 +78,14 @@ def notice(now, before, events, clock, time, dt, verdict):
     """Write down what the accepted step that ends at `time` has brought."""
     if clock.rejected[0] > 0:
         _tell(events, time, REJECTED, clock.rejected[0], clock.reason[0], dt)
-        clock.rejected[0] = 0
-    if verdict != 0 and clock.forced[0] == 0:  # told once for all steps in a row, when they are over
+        clock.rejected[0], clock.reason[0] = 0, GOOD
+    if verdict != GOOD and clock.forced[0] == GOOD:  # told once for all steps in a row, when they are over
         clock.rough_since[0] = time - dt
         clock.rough_at[0], clock.rough_with[0] = _where_rough(now, before, verdict)
         clock.forced[0] = verdict
-    if verdict == 0 and clock.forced[0] != 0:
+    if verdict == GOOD and clock.forced[0] != GOOD:
         tell_rough(events, clock, time - dt)
-        clock.forced[0] = 0
+        clock.forced[0] = GOOD
     _notice_contacts(now.contacts, before.contacts, events, time)
     _notice_joints(now.joints, before.joints, events, time)
     _notice_actuators(now.actuators, before.actuators, events, time)
@@ -106,7 +104,7 @@ def tell_rough(events, clock, end):
 def _where_rough(now, before, verdict):
     """Where a step went badly: at the joint whose bodies were jolted most, or with the two bodies that press each
     other most; -1 if there is none."""
-    if verdict == JOINTS_OFF:
+    if verdict == DIVERGED:
         return _jolted_joint(now.bodies, before.bodies, now.joints), -1
     return _pressing_pair(now.bodies, now.contacts)
 
@@ -199,7 +197,7 @@ def drain(
             name, details = "step", {"reason": REASONS[other], "step": value, "times": subject}
         else:
             reason = int(events.reason[n])
-            where = [f"joints.{joints[subject]}"] if reason == JOINTS_OFF and subject >= 0 else []
+            where = [f"joints.{joints[subject]}"] if reason == DIVERGED and subject >= 0 else []
             where = where or [bodies[i] for i in (subject, other) if i >= 0]
             name, details = "step", {"reason": REASONS[reason], "seconds": value, "where": where}
         told.append({"time": float(events.time[n]), "kind": EVENT_KINDS[kind], "subject": name, "details": details})

@@ -11,7 +11,8 @@ from impel.geometry.shapes import CORE, RADIUS, SKIN, make_extents, make_shapes,
 from impel.kernel import replace
 from impel.motion.orientations import matrix_from_quaternion
 from impel.physics.bodies import Bodies
-from impel.physics.contact import grow
+from impel.physics.broadphase import grow
+from impel.physics.joints import JOINT, MEMBER
 from impel.scene import Scene
 from impel.stage.compile import Compiled, centre_of, compile_scene, start_of
 from impel.stage.state import Stage
@@ -30,8 +31,8 @@ def opening_doubts(scene: Scene, source: str = "scene") -> list[str]:
     if not _may_start_apart(scene) and not _may_overlap(scene):
         return []
     compiled = compile_scene(scene, source=source)
-    stage = compiled.stage
-    while open_curtain(stage.bodies, stage.followers, stage.contacts, compiled.pace.frame_seconds) != OPENED:
+    stage, frame = compiled.stage, compiled.pace.frame_seconds
+    while open_curtain(stage.bodies, stage.followers, stage.contacts, None, stage.gravity, frame) != OPENED:
         assert stage.contacts is not None
         stage = replace(stage, contacts=grow(stage.contacts))
     return [*displaced(compiled, scene), *overlaps(stage, compiled.bodies)]
@@ -45,11 +46,11 @@ def displaced(compiled: Compiled, scene: Scene) -> Iterator[str]:
         return
     together = [name for name, joint in scene.joints.items() if joint.at_b is not None]
     for island in range(len(joints.island) - 1):
-        each = joints.each[joints.island[island, 0] : joints.island[island + 1, 0]]
+        each = joints.each[joints.island[island, JOINT] : joints.island[island + 1, JOINT]]
         names = [compiled.joints[joint["index"]] for joint in each]
         if any(name in together for name in names):
             continue
-        for i in joints.members[joints.island[island, 2] : joints.island[island + 1, 2]]:
+        for i in joints.members[joints.island[island, MEMBER] : joints.island[island + 1, MEMBER]]:
             own = [name for name, joint in zip(names, each) if i in (joint["a"], joint["b"])]
             yield from _moved(compiled, bodies, int(i), own)
 
@@ -64,7 +65,7 @@ def _moved(compiled: Compiled, bodies: Bodies, i: int, joints: list[str]) -> Ite
     by = [f"moved by {shift:.3g} m"] if shift > max(SHIFT, SHIFT_SHARE * size) else []
     by += [f"turned by {math.degrees(turn):.3g}°"] if turn > TURN else []
     if by:
-        holders = " and ".join(f"joints.{joint}" for joint in joints)
+        holders = f"its joints ({', '.join(joints)})" if len(joints) > 1 else f"joints.{joints[0]}"
         yield f"bodies.{name}: is {' and '.join(by)} before the start, to where {holders} can hold it"
 
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
-from impel.motion.splines import LENGTH
-from impel.physics.joints import FRAME_A, KINDS, Joints
+from impel.physics.joint_specs import KINDS
+from impel.physics.joints import FRAME_A, Joints
 from impel.stage.compile import Compiled
 from impel.stage.state import Stage
 
@@ -20,19 +20,22 @@ PATIENCE_SHARE = 4.0  # ... and so many times as long as it would usually take
 ASKEW = 0.5  # cosine: a wish to turn that is farther than 60° off the axis of a hinge is not what the hinge allows
 
 
-def outcomes(
-    compiled: Compiled, stage: Stage, time: Floats, progress: Floats, saturated: Floats
-) -> list[dict[str, Any]]:
+def outcomes(compiled: Compiled, stage: Stage, time: Floats, lengths: Floats, felt: Floats) -> list[dict[str, Any]]:
     """The events "held up" and "out of time": one for each actuator that did not come to its last key, or, on a loop,
-    that goes round no more. `progress` (F, A) is in metres or radians."""
+    that goes round no more.
+
+    `lengths` (S,) are those of the segments of all paths, in metres or radians; `felt` (F, A, 2) tells how far each
+    actuator had come, and whether its strength was used up.
+    """
     actuators = stage.actuators
+    progress, saturated = felt[:, :, 0], felt[:, :, 1]
     events = []
     for a, label in enumerate(compiled.actuators):
         assert actuators is not None
         loops, base = actuators.paths.loops[a] == 1, float(actuators.base[a])
         speed = base * float(actuators.stiffness[a] / actuators.damping[a])
-        length = float(_segments(actuators, a)[:, LENGTH].sum())
-        left = length - float(progress[-1, a])
+        first, last = actuators.paths.first_segment[a : a + 2]
+        left = float(lengths[first:last].sum() - progress[-1, a])
         if not loops and (actuators.done[a] == 1.0 or left <= NEAR * base):
             continue
         best = np.maximum.accumulate(progress[:, a])
@@ -51,12 +54,6 @@ def outcomes(
         kind, when = ("held up", time[since]) if held else ("out of time", time[-1])
         events.append({"time": float(when), "kind": kind, "subject": label, "details": details})
     return events
-
-
-def _segments(actuators: Any, a: int) -> Floats:
-    paths = actuators.paths
-    segments: Floats = paths.segments[paths.first_segment[a] : paths.first_segment[a + 1]]
-    return segments
 
 
 def _keys(compiled: Compiled, actuators: Any, a: int) -> dict[str, Any]:

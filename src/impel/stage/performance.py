@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from impel.files import Problem
 from impel.kernel import replace
-from impel.physics.contact import grow
+from impel.physics.broadphase import grow
+from impel.physics.verdicts import REASONS
 from impel.scene import Scene
 from impel.stage.compile import compile_scene
-from impel.stage.events import REASONS, drain, make_events, tell_rough
+from impel.stage.events import drain, make_events, tell_rough
 from impel.stage.opening import displaced, overlaps
 from impel.stage.state import Stage, make_clock, remember
 from impel.stage.step import FAILED, FRAME_DONE, NEEDS_EVENTS, NEEDS_PAIRS, OPENED, play
@@ -37,7 +38,7 @@ class Performance:
             self.clock.level[0] = self.compiled.pace.deepest  # what overlaps is pushed apart in short steps
         # What the animator should know of the start, one line each.
         self.doubts = [*displaced(self.compiled, scene), *overlaps(self.stage, self.compiled.bodies)]
-        self._let_the_ground_carry()
+        self._let_float()
 
     @property
     def stage(self) -> Stage:
@@ -88,20 +89,16 @@ class Performance:
         compiled = self.compiled
         self.told += drain(self.events, compiled.bodies, compiled.joints, compiled.actuators, compiled.keys)
 
-    def _let_the_ground_carry(self) -> None:
-        """What rests on something at the start is carried by that: an actor that moves it would make it jump. And a
-        structure that nothing holds has weight only if it stands on something."""
+    def _let_float(self) -> None:
+        """A structure that nothing holds has weight only if it stands on something."""
         contacts, actuators = self.stage.contacts, self.stage.actuators
         if actuators is None:
             return
         touching = np.zeros((0, 2), np.int64) if contacts is None else contacts.pair[contacts.touching != 0.0]
-        resting = self._resting(touching)
         linkage = actuators.linkage
-        moves = actuators.paths.turns == 0
-        standing = np.isin(linkage.root, linkage.root[np.isin(linkage.body, resting)])
+        standing = np.isin(linkage.root, linkage.root[np.isin(linkage.body, self._resting(touching))])
         floating = (linkage.drifts == 1) & ~standing
-        actuators.carried[moves & np.isin(actuators.body, resting)] = 0.0
-        actuators.carried[~moves & floating[actuators.member]] = 0.0
+        actuators.carried[(actuators.paths.turns == 1) & floating[actuators.member]] = 0.0
 
     def _resting(self, touching: NDArray[np.int64]) -> NDArray[np.int64]:
         """Of pairs of bodies that touch, those that lie on the other: on what is immovable, or lower down."""

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 from impel.control.targets import apart, target_position
 from impel.kernel import kernel
 from impel.motion.orientations import conjugate_quaternions, matrix_from_quaternion, multiply_quaternions
-from impel.motion.paths import distance_to_path, length_until, polyline
+from impel.motion.paths import distance_to_path, length_until, polyline, segment_lengths
 from impel.motion.rotations import get3, get4, logarithm, norm, set3
-from impel.motion.splines import LENGTH
 from impel.physics.bodies import kinetic_energy
 from impel.scene import Scene
 from impel.scene.bodies import Body
@@ -33,6 +32,11 @@ class Recorder:
         self.energy = np.zeros(frames)
         self.felt = np.zeros((frames, actuators, 4))  # distance to the path, force, progress, is the strength used up
         self.target = np.zeros((frames, actuators, 3))
+        self.lengths = np.zeros(0)
+        if performance.stage.actuators is not None:
+            paths = performance.stage.actuators.paths
+            self.lengths = np.zeros(len(paths.segments))
+            segment_lengths(paths, self.lengths)
 
     def write_frame(self) -> None:
         frame, stage = self.performance.frame, self.performance.stage
@@ -42,7 +46,7 @@ class Recorder:
         self.speed[frame] = np.linalg.norm(stage.bodies.velocity[:n], axis=1)
         self.energy[frame] = _energy(stage)
         if stage.actuators is not None:
-            _look_at_actuators(stage.bodies, stage.actuators, self.felt[frame], self.target[frame])
+            _look_at_actuators(stage.bodies, stage.actuators, self.lengths, self.felt[frame], self.target[frame])
 
     def take(self) -> Take:
         compiled, actuators = self.performance.compiled, self.performance.stage.actuators
@@ -61,7 +65,7 @@ class Recorder:
                 paths[label] = polyline(actuators.paths, a)
         camera = self.scene.camera
         time = np.arange(compiled.frames, dtype=np.float64) * compiled.pace.frame_seconds
-        ends = outcomes(compiled, self.performance.stage, time, self.felt[:, :, 2], self.felt[:, :, 3])
+        ends = outcomes(compiled, self.performance.stage, time, self.lengths, self.felt[:, :, 2:])
         events = [*self.performance.told, *compiled.troupe.events, *ends]
         return Take(
             time=time,
@@ -95,28 +99,28 @@ def _energy(stage: Any) -> float:
 
 
 @kernel
-def _look_at_actuators(bodies, actuators, felt, target):
+def _look_at_actuators(bodies, actuators, lengths, felt, target):
     for a in range(len(actuators.body)):
         body = actuators.body[a]
         x, q = get3(bodies.position, body), get4(bodies.orientation, body)
         felt[a, 0] = distance_to_path(actuators.paths, a, x, q)
         felt[a, 1] = norm(get3(actuators.applied, a))
-        felt[a, 2] = _progress(actuators, a, x, q)
+        felt[a, 2] = _progress(actuators, lengths, a, x, q)
         felt[a, 3] = actuators.saturated[a]
         if actuators.paths.turns[a] == 0:
             set3(target, a, target_position(actuators, a))
 
 
 @kernel
-def _progress(actuators, a, x, q):
+def _progress(actuators, lengths, a, x, q):
     """How far an actor has come: the way that its target went along the path, less its distance from the target."""
     paths, segment, turns = actuators.paths, int(actuators.segment[a]), actuators.paths.turns[a] == 1
     first = paths.first_segment[a]
     before, whole = 0.0, 0.0
     for s in range(first, paths.first_segment[a + 1]):
-        whole += paths.segments[s, LENGTH]
+        whole += lengths[s]
         if s < first + segment:
-            before += paths.segments[s, LENGTH]
+            before += lengths[s]
     way = apart(get4(actuators.pose, a), turns, x, q)
     behind = norm(logarithm(way)) if turns else norm((way[1], way[2], way[3]))
     here = length_until(paths.segments[first + segment], actuators.u[a], turns)

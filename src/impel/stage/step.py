@@ -2,33 +2,38 @@
 
 import math
 
-from impel.control.actuators import IMMOVABLE, LOOSE, NOTHING, steer
+from impel.control.actuators import steer
 from impel.kernel import kernel
-from impel.motion.rotations import set3
+from impel.motion.rotations import axpy, get3, norm, set3
 from impel.physics.bodies import drift, kick
-from impel.physics.contact import contact_forces, find_pairs
+from impel.physics.broadphase import find_pairs
+from impel.physics.contact import contact_forces
 from impel.physics.displacement import hold_positions_displacement, hold_positions_paper
 from impel.physics.follow import lead_followers, place_followers
 from impel.physics.rattle import hold_positions, hold_velocities
+from impel.physics.verdicts import GOOD, NOT_A_NUMBER
 from impel.stage.events import notice
-
-GOOD, BROKEN = 0, 5  # verdicts on a step; 1 to 4 come from contact and joints
+from impel.stage.feel import feel, feel_contact
 
 # Why `play` came back to Python.
-FRAME_DONE, STEP_DONE, NEEDS_PAIRS, NEEDS_EVENTS, FAILED, OPENED = 0, 1, 2, 3, 4, 5
+FRAME_DONE, STEP_DONE, NEEDS_PAIRS, NEEDS_EVENTS, FAILED, OPENED = range(6)
 
+NEAR = 1e-3  # m: what is placed so near to the ground stands on it
 GROW_AFTER = 8  # good steps before the step may double ...
 GROW_LATER = 256  # ... and at most, where doubling failed again and again, as with things that lie still
 
 
 @kernel
 def step(time, dt, dt_last, bodies, followers, joints, displaced, printed, contacts, actuators, hand, gravity, drag):
-    """One attempt to go from `time` to `time + dt`, box by box as in the figure. Returns the verdict."""
+    """One attempt to go from `time` to `time + dt`, box by box as in the figure. Returns the verdict.
+
+    Takes the parts of a stage one by one: only where an argument is None does numba leave out what needs it.
+    """
     # 1. Control module: new targets, actuator forces, corrections by the observed motion (boxes 1.1 to 1.3)
     if hand is not None:
         drop_all(bodies)
     if actuators is not None:
-        feel(bodies, contacts, actuators)
+        feel(bodies, joints, contacts, actuators, gravity)
         steer(bodies, actuators, gravity, dt_last)
     if hand is not None:
         lend_a_hand(bodies, hand)
@@ -56,23 +61,7 @@ def step(time, dt, dt_last, bodies, followers, joints, displaced, printed, conta
     if joints is not None:  # noqa: SIM102 - only plain tests for None are left out at compile time
         if printed is None:
             hold_velocities(bodies, joints)
-    return verdict if all_finite(bodies) else BROKEN
-
-
-@kernel
-def feel(bodies, contacts, actuators):
-    """Tell the actuators what touches their bodies."""
-    for a in range(len(actuators.body)):
-        actuators.touched[a] = NOTHING if actuators.alone[a] == 1 else IMMOVABLE
-    if contacts is None:
-        return
-    for p in range(len(contacts.touching)):
-        if contacts.touching[p] != 0.0:
-            one, other = contacts.pair[p, 0], contacts.pair[p, 1]
-            by = IMMOVABLE if bodies.inverse_mass[one] == 0.0 or bodies.inverse_mass[other] == 0.0 else LOOSE
-            for a in range(len(actuators.body)):
-                if actuators.body[a] == one or actuators.body[a] == other:
-                    actuators.touched[a] = max(actuators.touched[a], by)
+    return verdict if all_finite(bodies) else NOT_A_NUMBER
 
 
 @kernel
@@ -100,22 +89,35 @@ def copy(source, destination):
 
 @kernel
 def all_pairs_listed(bodies, followers, contacts, time, dt):
-    """List all pairs of bodies that could touch until `time + dt`, if there is room for them."""
+    """List all pairs of bodies that could touch until `time + dt`; is there room for them?"""
     if followers is not None:  # which may be about to start
         lead_followers(bodies, followers, time, dt)
-    return contacts is None or find_pairs(bodies, contacts, dt) == 0
+    return contacts is None or find_pairs(bodies, contacts, dt)
 
 
 @kernel
-def open_curtain(bodies, followers, contacts, frame_seconds):
+def open_curtain(bodies, followers, contacts, actuators, gravity, frame_seconds):
     """Put everything in its place for time 0; or tell that the list of pairs is too short."""
     if followers is not None:
         place_followers(bodies, followers, 0.0)
     if not all_pairs_listed(bodies, followers, contacts, 0.0, frame_seconds):
         return NEEDS_PAIRS
     if contacts is not None:
+        if actuators is not None:  # what is placed to just touch the ground will stand on it
+            lower(bodies, gravity, NEAR)
+            contact_forces(bodies, contacts, 0.0)
+            feel_contact(bodies, contacts, actuators, gravity)
+            lower(bodies, gravity, -NEAR)
         contact_forces(bodies, contacts, 0.0)
     return OPENED
+
+
+@kernel
+def lower(bodies, gravity, by):
+    """Move all that can move downwards."""
+    for i in range(len(bodies.mass)):
+        if bodies.inverse_mass[i] > 0.0 and norm(gravity) > 0.0:
+            set3(bodies.position, i, axpy(by / norm(gravity), gravity, get3(bodies.position, i)))
 
 
 @kernel
@@ -124,7 +126,32 @@ def all_finite(bodies):
     for i in range(len(bodies.mass)):
         for k in range(3):
             total += bodies.position[i, k] + bodies.velocity[i, k] + bodies.spin[i, k] + bodies.orientation[i, k]
+        total += bodies.orientation[i, 3]
     return math.isfinite(total)
+
+
+@kernel
+def halve_step(clock, verdict):
+    """After a step that was taken back; if it was a try of a longer one, the next try will be later."""
+    if clock.grown[0] == 1:
+        clock.patience[0] = min(2 * clock.patience[0], GROW_LATER)
+    clock.grown[0] = 0
+    clock.level[0] += 1
+    clock.good[0] = 0
+    clock.rejected[0] += 1
+    clock.reason[0] = verdict
+
+
+@kernel
+def double_step(clock, ticks):
+    """After enough good steps of so many ticks, where the coarser grid of steps has a line."""
+    clock.good[0] += 1
+    if clock.grown[0] == 1 and clock.good[0] >= GROW_AFTER:
+        clock.patience[0] = GROW_AFTER
+    if clock.good[0] >= clock.patience[0] and clock.level[0] > 0 and clock.tick[0] % (2 * ticks) == 0:
+        clock.level[0] -= 1
+        clock.good[0] = 0
+        clock.grown[0] = 1
 
 
 @kernel
@@ -135,7 +162,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
     a whole number of ticks, so that frames land exactly. The first call only opens the curtain.
     """
     if clock.opened[0] == 0:
-        outcome = open_curtain(now.bodies, now.followers, now.contacts, pace.frame_seconds)
+        outcome = open_curtain(now.bodies, now.followers, now.contacts, now.actuators, now.gravity, pace.frame_seconds)
         clock.opened[0] = outcome == OPENED
         clock.patience[0] = GROW_AFTER
         return outcome
@@ -157,29 +184,16 @@ def play(now, before, values, saved, events, clock, pace, one_step):
 
         if verdict != GOOD and ticks > 1:
             copy(saved, values)
-            if clock.grown[0] == 1:
-                clock.patience[0] = min(2 * clock.patience[0], GROW_LATER)
-            clock.grown[0] = 0
-            clock.level[0] += 1
-            clock.good[0] = 0
-            clock.rejected[0] += 1
-            clock.reason[0] = verdict
+            halve_step(clock, verdict)
             continue
-        if verdict == BROKEN:
+        if verdict == NOT_A_NUMBER:
             copy(saved, values)
             return FAILED
 
         notice(now, before, events, clock, time + dt, dt, verdict)
         clock.dt_last[0] = dt
         clock.tick[0] += ticks
-        clock.good[0] += 1
-        if clock.grown[0] == 1 and clock.good[0] >= GROW_AFTER:
-            clock.patience[0] = GROW_AFTER
-        # Double the step after some good ones, where the coarser grid of steps has a line.
-        if clock.good[0] >= clock.patience[0] and clock.level[0] > 0 and clock.tick[0] % (2 * ticks) == 0:
-            clock.level[0] -= 1
-            clock.good[0] = 0
-            clock.grown[0] = 1
+        double_step(clock, ticks)
         if one_step and clock.tick[0] < frame_ticks:
             return STEP_DONE
     return FRAME_DONE

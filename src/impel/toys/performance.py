@@ -101,7 +101,7 @@ def _events(figure: Figure, result: Results) -> list[dict[str, object]]:
             events.append({"time": begin, "kind": "footfall", "subject": name, "details": {"until": end}})
     if result.fallen[0]:
         events.append({"time": float(result.time[0]), "kind": "fall", "subject": figure.figure, "details": {}})
-    return sorted(events, key=lambda event: (event["time"], event["subject"]))  # type: ignore[arg-type, return-value]
+    return sorted(events, key=lambda event: (event["time"], event["subject"]))
 
 
 def _channels(figure: Figure, result: Results, frames: Floats) -> dict[str, Floats]:

@@ -1,0 +1,145 @@
+"""What actuators cannot know by themselves: what touches their bodies, and how the joints make them feel each other."""
+
+import math
+
+from impel.control.actuators import IMMOVABLE, LOOSE, NOTHING, press_less
+from impel.kernel import kernel
+from impel.motion.rotations import dot, get3, get3_at, norm, scale, set3, set3_at
+from impel.physics.bodies import spin_of
+from impel.physics.joints import MEMBER
+from impel.physics.response import acceleration_of, heed_limits, hold_back, ignore_limits, turning_of
+from impel.physics.skyline import factor, get_tile, plus, product, set_tile, solve
+
+BLOCKED = 0.002  # over the easiest: a direction in which bodies give way less is not pulled. At full stretch an arm's
+# tip would need ever larger forces to go farther, and none of them would help.
+TINY = 1e-12
+STEEP = 0.5  # cosine: on a slope up to 60° things stand, on a steeper one they lean against it
+
+
+@kernel
+def feel(bodies, joints, contacts, actuators, gravity):
+    """Tell the actuators all that."""
+    feel_contact(bodies, contacts, actuators, gravity)
+    feel_joints(bodies, joints, actuators, actuators.crews, gravity)
+
+
+@kernel
+def feel_contact(bodies, contacts, actuators, gravity):
+    """What touches the bodies of the actuators, and what hangs on them."""
+    for a in range(len(actuators.body)):
+        actuators.touched[a] = IMMOVABLE if actuators.anchored[a] == 1 else NOTHING
+    if contacts is None:
+        return
+    for p in range(len(contacts.touching)):
+        if contacts.touching[p] != 0.0:
+            one, other = contacts.pair[p, 0], contacts.pair[p, 1]
+            normal = get3_at(contacts.place, p, 3)
+            for a in range(len(actuators.body)):
+                its = actuators.whole[actuators.body[a]]
+                if its == actuators.whole[one] and its != actuators.whole[other]:
+                    feel_one(bodies, actuators, a, other, normal, gravity)
+                elif its == actuators.whole[other] and its != actuators.whole[one]:
+                    feel_one(bodies, actuators, a, one, scale(normal, -1.0), gravity)
+
+
+@kernel
+def feel_one(bodies, actuators, a, by, normal, gravity):
+    """One body touches what actuator a works on, and pushes it along the normal."""
+    if bodies.inverse_mass[by] > 0.0:
+        actuators.touched[a] = max(actuators.touched[a], LOOSE)
+    else:
+        press_less(bodies, actuators, a, normal)
+    if bodies.mass[by] > actuators.weight[a] and dot(normal, gravity) < -STEEP * norm(gravity):
+        actuators.leaning[a] = 1.0
+
+
+@kernel
+def feel_joints(bodies, joints, actuators, crews, gravity):
+    """How the bodies of each crew answer to its actuators and to gravity."""
+    if crews is None:
+        return
+    for c in range(len(crews.island)):
+        island = crews.island[c]
+        limited = ignore_limits(bodies, joints, island)
+        for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
+            set3(crews.free, joints.members[k], gravity)
+        hold_back(joints, island, crews.free)
+        for d in range(crews.first[c], crews.first[c + 1]):
+            set3(crews.fall, d, answer_of(bodies, joints, actuators, crews, island, d))
+        for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
+            set3(crews.free, joints.members[k], (0.0, 0.0, 0.0))
+        for d in range(crews.first[c], crews.first[c + 1]):
+            for axis in range(3):
+                push(bodies, joints, actuators, crews, c, d, axis)
+        weigh_crew(crews, c)
+        if limited:
+            heed_limits(bodies, joints, island)
+
+
+@kernel
+def push(bodies, joints, actuators, crews, c, d, axis):
+    """Write one column of tiles: how the bodies of a crew answer to worker d along one axis."""
+    island = crews.island[c]
+    body = actuators.body[crews.worker[d]]
+    if actuators.paths.turns[crews.worker[d]] == 1:
+        torque = (1.0 if axis == 0 else 0.0, 1.0 if axis == 1 else 0.0, 1.0 if axis == 2 else 0.0)
+        set3_at(crews.free, body, 3, spin_of(bodies, body, torque))
+    else:
+        crews.free[body, axis] = bodies.inverse_mass[body]
+    hold_back(joints, island, crews.free)
+    for e in range(crews.first[c], crews.first[c + 1]):
+        answer = answer_of(bodies, joints, actuators, crews, island, e)
+        for k in range(3):
+            crews.answer[3 * (crews.row[e, 1] + d) + k, axis] = answer[k]
+    for k in range(6):
+        crews.free[body, k] = 0.0
+
+
+@kernel
+def answer_of(bodies, joints, actuators, crews, island, d):
+    """What happens to the body of worker d."""
+    body = actuators.body[crews.worker[d]]
+    if actuators.paths.turns[crews.worker[d]] == 1:
+        return turning_of(joints, island, crews.free, body)
+    return acceleration_of(bodies, joints, island, crews.free, body)
+
+
+@kernel
+def weigh_crew(crews, c):
+    """The inertia of a crew, W·(W² + λ²)⁻¹ of its answers W: their inverse, but for directions that are blocked.
+
+    Forces and torques, accelerations and angular ones are made comparable first: each worker feels its body, where
+    that gives way most easily, as one.
+    """
+    begin, end = crews.first[c], crews.first[c + 1]
+    for d in range(begin, end):
+        easiest = 0.0
+        for k in range(3):
+            easiest = max(easiest, crews.answer[3 * (crews.row[d, 1] + d) + k, k])
+        crews.ease[d] = math.sqrt(easiest)
+    for d in range(begin, end):
+        for e in range(begin, end):
+            both = 1.0 / max(crews.ease[d] * crews.ease[e], TINY)
+            for k in range(3):
+                at = 3 * (crews.row[d, 1] + e) + k
+                set3(crews.answer, at, scale(get3(crews.answer, at), both))
+    for d in range(begin, end):
+        for e in range(begin, d + 1):
+            tile = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+            for i in range(begin, end):
+                one, other = get_tile(crews.answer, crews.row[d, 1] + i), get_tile(crews.answer, crews.row[e, 1] + i)
+                tile = plus(tile, 1.0, product(one, other))
+            set_tile(crews.square, crews.row[d, 1] + e, tile)
+        for k in range(3):
+            crews.square[3 * (crews.row[d, 1] + d) + k, k] += BLOCKED * BLOCKED
+    factor(crews.square, crews.row, begin, end, 0.0)
+    for d in range(begin, end):
+        for k in range(3):
+            for e in range(begin, end):
+                for i in range(3):
+                    crews.column[3 * e + i] = crews.answer[3 * (crews.row[e, 1] + d) + i, k]
+            solve(crews.square, crews.row, begin, end, crews.column)
+            for e in range(begin, end):
+                both = 1.0 / max(crews.ease[d] * crews.ease[e], TINY)
+                for i in range(3):
+                    crews.inertia[3 * (crews.row[e, 1] + d) + i, k] = both * crews.column[3 * e + i]

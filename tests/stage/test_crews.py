@@ -1,0 +1,116 @@
+"""Forces that do not lead: the tip of an arm, several hands on one structure, wishes that contradict each other."""
+
+import math
+
+import numpy as np
+import pytest
+
+from impel.scene import Scene
+from impel.stage import simulate
+
+LENGTH = 0.5  # m, of a link
+
+
+def links(scene: Scene, masses: list[float], kind: str = "hinge", *, held: bool = True) -> list:
+    """A row of links along x, 1.5 m high, jointed end to end and, if it is held, to the world."""
+    row = []
+    for i, mass in enumerate(masses):
+        at = [LENGTH * (i + 0.5), 0, 1.5]
+        link = scene.body(f"link{i}", capsule={"radius": 0.05, "length": 0.4}, mass=mass, at=at, euler=[0, 90, 0])
+        if row or held:
+            axis = {"axis": [0, 1, 0]} if kind == "hinge" else {}
+            before = row[-1] if row else "world"
+            scene.joint(f"joint{i}", **{kind: [before, link]}, at=[LENGTH * i, 0, 1.5], **axis)
+        row.append(link)
+    return row
+
+
+@pytest.mark.parametrize("masses", [[1, 1], [1, 1, 1], [2, 1.5, 0.5], [1, 1, 1, 1, 1]])
+@pytest.mark.parametrize("kind", ["hinge", "ball"])
+def test_an_arm_follows_its_tip(masses: list[float], kind: str) -> None:
+    scene = Scene(seconds=8)
+    tip = links(scene, masses, kind)[-1]
+    x = LENGTH * (len(masses) - 0.5)
+    tip.move(
+        [[x, 0, 1.5], [x - 0.3, 0, 1.9], [x - 0.5, 0, 1.5], [x - 0.3, 0, 1.1]],
+        loop=True, base_distance=0.15, speed=0.6,
+    )  # fmt: skip
+    take = simulate(scene)
+    away = take.channels[f"link{len(masses) - 1}.move.distance"]
+    assert away.max() < 0.1  # while the links without a wish fall into place
+    assert away[120:].max() < 0.05
+    assert sum(event["kind"] == "key reached" for event in take.events) >= 8
+
+
+@pytest.mark.parametrize("mass", [0.5, 2])
+def test_a_tip_that_holds_its_place_carries_the_arm_from_the_start(mass: float) -> None:
+    scene = Scene(seconds=3)
+    upper = scene.body("upper", box=[0.1, 0.1, 0.7], mass=2, at=[0, 0, 0.95])
+    fore = scene.body("fore", box=[0.6, 0.08, 0.08], mass=1.5, at=[0.3, 0, 1.3])
+    tip = scene.body("tip", sphere=0.06, mass=mass, at=[0.62, 0, 1.3])
+    scene.joint("shoulder", hinge=["world", upper], at=[0, 0, 0.6], axis=[0, 1, 0])
+    scene.joint("elbow", hinge=[upper, fore], at=[0, 0, 1.3], axis=[0, 1, 0])
+    scene.joint("wrist", weld=[fore, tip])
+    tip.move([[0.62, 0, 1.3]])
+    assert np.abs(simulate(scene).position[:, 2] - [0.62, 0, 1.3]).max() < 1e-3
+
+
+@pytest.mark.parametrize("masses", [[0.5] * 5, [0.1, 2, 2, 2, 0.1], [2, 0.1, 0.1, 0.1, 2]])
+@pytest.mark.parametrize("hands", [(0, 4), (0, 2, 4)])
+def test_hands_carry_a_rope_together(masses: list[float], hands: tuple[int, ...]) -> None:
+    scene = Scene(seconds=8)
+    rope = links(scene, masses, "ball", held=False)
+    for hand in hands:
+        x = LENGTH * (hand + 0.5)
+        closer = {0: 0.15, 4: -0.15}.get(hand, 0.0)
+        way = [[x, 0, 1.5], [x + 0.3 + closer, 0, 1.9], [x + 0.6, 0.2, 1.5], [x + 0.3 + closer, 0, 1.1]]
+        rope[hand].move(way, loop=True, base_distance=0.2, speed=0.8)
+    take = simulate(scene)
+    for hand in hands:
+        assert take.channels[f"link{hand}.move.distance"][120:].max() < 0.2
+    assert sum(event["kind"] == "key reached" for event in take.events) >= 9 * len(hands)
+
+
+def test_an_arm_whose_links_are_turned_and_whose_tip_is_moved_serves_both() -> None:
+    """The first link's pose is a wish of its own that the way of the tip leaves room for."""
+    scene = Scene(seconds=6)
+    row = links(scene, [1, 1, 1, 1])
+    row[0].turn([{"euler": [0, 90, 0]}, {"euler": [0, 50, 0]}], base_angle=15, speed=40)
+    row[-1].move([[1.75, 0, 1.5], [1.2, 0, 1.6], [1.0, 0, 1.9]], base_distance=0.15, speed=0.4)
+    take = simulate(scene)
+    assert take.channels["link3.move.distance"].max() < 0.05
+    np.testing.assert_allclose(take.position[-1, take.index("link3")], [1.0, 0, 1.9], atol=0.02)
+    pitch = np.degrees(2 * np.arctan2(take.orientation[-1, 0, 2], take.orientation[-1, 0, 0]))
+    assert pitch == pytest.approx(50, abs=2)
+
+
+def test_a_tip_pulls_away_from_a_limit() -> None:
+    scene = Scene(seconds=4)
+    upper = scene.body("upper", capsule={"radius": 0.05, "length": 0.4}, mass=1, at=[0.25, 0, 1.5], euler=[0, 90, 0])
+    lower = scene.body("lower", capsule={"radius": 0.05, "length": 0.4}, mass=1, at=[0.75, 0, 1.5], euler=[0, 90, 0])
+    scene.joint("shoulder", hinge=["world", upper], at=[0, 0, 1.5], axis=[0, 1, 0], limits=[0, 60])
+    scene.joint("elbow", hinge=[upper, lower], at=[0.5, 0, 1.5], axis=[0, 1, 0], limits=[-90, 0])
+    radius, angle = 0.5, math.radians(30)
+    lower.move([[0.75, 0, 1.5], [radius * math.cos(angle) + 0.25, 0, 1.5 - radius * math.sin(angle)]], speed=0.3)
+    take = simulate(scene)
+    end = take.position[-1, take.index("lower")]
+    np.testing.assert_allclose(end, [radius * math.cos(angle) + 0.25, 0, 1.5 - radius * math.sin(angle)], atol=0.02)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_wishes_that_contradict_each_other_tear_nothing_apart(seed: int) -> None:
+    """Random arms and chains whose actors of unlimited strength all want something else."""
+    random = np.random.default_rng(seed)
+    scene = Scene(seconds=3)
+    masses = (10 ** random.uniform(-1, 1, random.integers(2, 6))).tolist()
+    row = links(scene, masses, ["ball", "hinge"][seed % 2], held=seed % 3 > 0)
+    for i, link in enumerate(row):
+        keys = np.array([LENGTH * (i + 0.5), 0, 1.5]) + random.uniform(-0.6, 0.6, (3, 3))
+        if i == len(row) - 1 or random.random() < 0.5:
+            link.move(keys.tolist(), loop=True, base_distance=0.3, speed=1.5, strength="unlimited")
+        if random.random() < 0.5:
+            turns = [{"euler": euler} for euler in random.uniform(-90, 90, (3, 3)).tolist()]
+            link.turn(turns, loop=True, base_angle=30, speed=90, strength="unlimited")
+    take = simulate(scene)
+    speed = np.linalg.norm(np.diff(take.position, axis=0), axis=2) * 60
+    assert speed.max() < 30
