@@ -7,15 +7,15 @@ import math
 
 from impel import Moment, Scene, simulate
 
-scene = Scene(seconds=6)
+scene = Scene(seconds=9)
 scene.body("ground", plane={}, fixed=True)
 ball = scene.body("ball", sphere=0.15, mass=0.5, at=[-2, 0, 1])
 ball.move([[-2, 0, 1], [0, 0.5, 1.3], [2, 0, 1]], base_distance=0.3, speed=0.8)
 
 
 def wind(moment: Moment) -> None:
-    """Called before every frame: a gust every other second."""
-    gust = 4.0 if math.fmod(moment.time, 2.0) > 1.0 else 0.0
+    """Called before every frame: a gust every other second, until the weather calms down."""
+    gust = 4.0 if moment.time < 6.0 and math.fmod(moment.time, 2.0) > 1.0 else 0.0
     moment.push("ball", [0.0, gust, 0.0])
 
 

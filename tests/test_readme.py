@@ -1,4 +1,4 @@
-"""What the README and the examples say is true today."""
+"""What the README says is true today."""
 
 import re
 import shlex
@@ -32,7 +32,7 @@ def test_the_commands_of_the_tutorial_work(tmp_path: Path) -> None:
         words = shlex.split(line, comments=True)
         assert words[0] == "impel"
         subprocess.run([sys.executable, "-m", *words], cwd=tmp_path, check=True)
-    assert {p.name for p in tmp_path.iterdir()} == {"hop.yaml", "hop.mp4", "hop.glb", "hop.png"}
+    assert {p.name for p in tmp_path.iterdir()} == {"hop.yaml", "hop.mp4", "hop.glb", "hop.npz", "hop.png"}
 
 
 @pytest.mark.slow
@@ -82,19 +82,6 @@ def test_what_the_tutorial_invites_to_try_happens() -> None:
     assert farthest(try_out("elasticity", 0.3)) > 2 * farthest(try_out("elasticity", 1.5))
     as_written, sagging = try_out("speed", 2.5), try_out("adaptation", 0)
     assert farthest(sagging) > 2 * farthest(as_written)
-
-
-@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.yaml")), ids=lambda p: p.name)
-def test_every_example_scene_is_fine(example: Path) -> None:
-    done = subprocess.run([sys.executable, "-m", "impel", "check", example], capture_output=True, text=True)
-    assert done.returncode == 0
-    assert "is fine" in done.stdout
-
-
-@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)
-def test_every_example_program_runs(example: Path, tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, example], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert "m off its path" in done.stdout
 
 
 def test_pictures_of_the_readme_exist() -> None:

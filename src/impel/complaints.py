@@ -10,6 +10,8 @@ from impel.files import Problem
 
 M = TypeVar("M")
 
+NOT_YET = "not simulated yet"  # fields whose description says so are not offered to anybody
+
 
 def say(value: Any) -> str:
     """A value as it can stand in an error line: short, and on one line."""
@@ -80,7 +82,8 @@ def _complaint(error: dict[str, Any], model: Any) -> str:
         return f"is missing: {described.description}" if described and described.description else "is missing"
     if kind == "extra_forbidden":
         owner = _model_at(model, location[:-1])
-        known = [f.alias or name for name, f in owner.model_fields.items()] if owner else []
+        fields = owner.model_fields.items() if owner else ()
+        known = [f.alias or name for name, f in fields if NOT_YET not in (f.description or "")]
         close = difflib.get_close_matches(str(location[-1]), known, 1)
         return "is not a known field; " + (f"did you mean {close[0]}?" if close else f"known here: {', '.join(known)}")
     if kind in ("model_type", "model_attributes_type", "dict_type"):

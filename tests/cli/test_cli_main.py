@@ -53,7 +53,7 @@ def test_the_package_offers_its_names_and_no_others():
 
 def test_help_shows_every_command_with_an_example():
     text = program("--help").stdout
-    for command in ("simulate", "check", "schema", "warmup", "gallery", "demo"):
+    for command in ("simulate", "render", "check", "schema", "warmup", "gallery", "demo"):
         assert command in text
         assert f"impel {command}" in program(command, "--help").stdout
     assert "toy" in text
@@ -142,3 +142,17 @@ def test_ctrl_c_leaves_quietly_with_130(tmp_path):
     assert process.returncode == 130
     assert (out, err) == ("", "")
     assert not (tmp_path / "take.npz").exists()
+
+
+def test_check_tells_what_will_not_stay_where_it_was_put(impel, tmp_path):
+    scene = tmp_path / "sunk.yaml"
+    scene.write_text(
+        "bodies:\n  ground: {shape: {plane: {}}, fixed: true}\n"
+        "  ball: {shape: {sphere: 0.2}, mass: 1, at: [0, 0, 0.1]}\n"
+    )
+    code, out, _ = impel("check", scene)
+    assert code == 0
+    assert out.splitlines() == [
+        f"{scene}: warning: bodies.ball: overlaps ground at the start, and the two are pushed apart",
+        f"{scene}: can be read, but see the warnings above: 2 bodies, 5 s at 60 frames a second",
+    ]

@@ -149,7 +149,7 @@ MALFORMED = [
     ),
     # actors
     (BALL + f"actors: {{bal: {{{KEYS}}}}}", "actors.bal: there is no body called 'bal'; did you mean ball?"),
-    (BALL + "actors: {ball: {}}", "actors.ball: wants nothing; give it move, turn or goals"),
+    (BALL + "actors: {ball: {}}", "actors.ball: wants nothing; give it move or turn"),
     (BALL + "actors: {ball: {move: {keys: []}}}", "actors.ball.move.keys: must have at least 1 entry, got 0"),
     ("bodies:\n\tball: 7", "line 2: not valid YAML: there is a tab; indent with spaces"),
     (BALL + "actors: {ball: {move: {keys: [[0, 0], 7]}}}", "actors.ball.move.keys.0.at: must be three numbers"),

@@ -44,14 +44,59 @@ def test_a_motion_that_came_out_rough_says_so(impel, tmp_path):
     )
     code, out, _ = impel("simulate", scene, "-o", tmp_path / "take.npz")
     assert code == 0
-    words = r"rough at 0.1\d s, and \d times later: contact too deep even with the shortest step"
+    words = (
+        r"rough for 0\.\d+ s in all, most at 0.\d+ s: contact too (stiff|deep) at stone and ground; "
+        r"a lower coating.stiffness, a heavier body or a shorter world.step may help"
+    )
     assert re.fullmatch(f"hard.yaml: {words}", out.splitlines()[1])
+
+
+def test_an_actor_that_did_not_come_to_its_last_key_is_told_after_the_motion(impel, tmp_path):
+    scene = tmp_path / "late.yaml"
+    scene.write_text(
+        "world: {seconds: 1}\nbodies: {ball: {shape: {sphere: 0.2}, mass: 1}}\n"
+        "actors: {ball: {move: {keys: [[0, 0, 0], [1, 0, 0], [4, 0, 0]], speed: 2}}}\n"
+    )
+    code, out, _ = impel("simulate", scene, "-o", tmp_path / "take.npz")
+    assert code == 0
+    assert re.fullmatch(
+        r"late.yaml: ball.move: reached 2 of 3 keys and is still on its way when the 1 s are over; "
+        r"about 1(\.\d)? s more are needed",
+        out.splitlines()[1],
+    )
 
 
 def test_the_same_scene_gives_the_same_bytes(impel, scene, tmp_path):
     for name in ("a.npz", "b.npz"):
         assert impel("simulate", scene, "-o", tmp_path / name)[0] == 0
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+def test_a_take_is_rendered_again_as_if_it_were_simulated(impel, tmp_path, monkeypatch):
+    scene = tmp_path / "walk.yaml"
+    scene.write_text(
+        "world: {seconds: 0.3, fps: 20}\nbodies: {ball: {shape: {sphere: 0.2}, mass: 1}}\n"
+        "actors: {ball: {move: {keys: [[0, 0, 0], [0.3, 0, 0]], speed: 2}}}\n"
+    )
+    endings = [".csv", ".channels.csv", ".glb", ".png"]
+    asked = [word for ending in endings for word in ("-o", tmp_path / f"first{ending}")]
+    assert impel("simulate", scene, "--overlays", "-o", tmp_path / "take.npz", *asked)[0] == 0
+    monkeypatch.setattr("impel.stage.simulate", None)  # must not be reached
+    outputs = [tmp_path / f"again{ending}" for ending in endings]
+    asked = [word for output in outputs for word in ("-o", output)]
+    code, out, err = impel("render", tmp_path / "take.npz", "--overlays", *asked)
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [f"wrote {output}" for output in outputs]
+    for ending in endings:
+        assert (tmp_path / f"again{ending}").read_bytes() == (tmp_path / f"first{ending}").read_bytes()
+
+
+def test_what_is_not_a_take_is_not_rendered(impel, scene, tmp_path):
+    for wrong, words in ((scene, "is not a take; simulate a scene"), (tmp_path / "none.npz", "cannot be read")):
+        code, out, err = impel("render", wrong, "-o", tmp_path / "take.csv")
+        assert (code, out) == (2, "")
+        assert err.startswith(f"{wrong}: {words}")
+    assert os.listdir(tmp_path) == ["fall.yaml"]
 
 
 @pytest.mark.parametrize(

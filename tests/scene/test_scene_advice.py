@@ -5,6 +5,7 @@ import math
 import pytest
 
 from impel.scene import Scene, problems, warnings
+from impel.scene.derived import drive
 
 
 @pytest.fixture
@@ -68,7 +69,7 @@ def test_a_path_too_long_for_the_take_is_noticed(scene):
 
 
 def test_half_turns_are_ambiguous(scene):
-    scene["ball"].turn([{"euler": [0, 0, 0]}, {"euler": [0, 0, 180]}])
+    scene["ball"].turn([{"quaternion": [1, 0, 0, 0]}, {"quaternion": [0, 0, 0, 1]}])
     (line,) = warnings(scene)
     assert line.startswith("actors.ball.turn.keys.1: is half a turn from the key before")
 
@@ -130,3 +131,21 @@ def test_a_plate_too_thin_to_stand_on_is_pointed_out() -> None:
     scene.body("picture", box=[1, 1, 0.004], fixed=True, collides=False)
     (line,) = warnings(scene)
     assert line.startswith("bodies.rug.shape: is 4 mm thin")
+
+
+@pytest.mark.parametrize("kind", ["move", "turn"])
+def test_a_relaxation_that_speed_makes_void_is_noticed(scene, kind):
+    keys = {"move": [[0, 0, 1], [2, 0, 1]], "turn": [{"euler": [0, 0, 0]}, {"euler": [0, 0, 90]}]}[kind]
+    getattr(scene["ball"], kind)(keys, speed=1, relaxation=0.2)
+    base = {"move": "base_distance", "turn": "base_angle"}[kind]
+    assert [line for line in warnings(scene) if "relaxation" in line] == [
+        f"actors.ball.{kind}.relaxation: has no effect, for speed is given; a smaller {base} is what makes it snappier"
+    ]
+    wish = getattr(scene.actors["ball"], kind)
+    numbers = drive(wish)
+    usual = drive(wish.model_copy(update={"relaxation": 0.05}))
+    assert numbers.alpha / numbers.relaxation**2 == pytest.approx(usual.alpha / usual.relaxation**2)
+    assert numbers.beta / numbers.relaxation == pytest.approx(usual.beta / usual.relaxation)
+    assert numbers.longest_step == pytest.approx(usual.longest_step)
+    getattr(scene["ball"], kind)(keys, alpha=0.1, relaxation=0.2)
+    assert not any("relaxation" in line for line in warnings(scene))

@@ -103,10 +103,15 @@ def test_sag_and_weight():
 
 
 def test_what_a_follow_key_leaves_out_stays_as_it_was():
-    keys = [{"time": 1}, {"time": 2, "at": [1, 0, 0]}, {"time": 3, "euler": [0, 0, 180]}, {"time": 4, "at": [2, 0, 0]}]
+    keys = [{"time": 1}, {"time": 2, "at": [1, 0, 0]}, {"time": 3, "euler": [0, 0, 90]}, {"time": 4, "at": [2, 0, 0]}]
     scene = parse_scene({"bodies": {"a": {"shape": {"sphere": 1}, "at": [0, 0, 5], "follows": keys}}})
     motion = followed(scene.bodies["a"])
     assert motion.times == [1, 2, 3, 4]
     assert motion.positions == [(0, 0, 5), (1, 0, 0), (1, 0, 0), (2, 0, 0)]
     assert motion.orientations[:2] == [(1, 0, 0, 0)] * 2
-    assert motion.orientations[2] == motion.orientations[3] == pytest.approx((0, 0, 0, 1))
+    assert motion.orientations[2] == motion.orientations[3] == pytest.approx((math.sqrt(0.5), 0, 0, math.sqrt(0.5)))
+
+
+def test_the_base_angle_of_whole_turns_is_the_eighth_of_one():
+    assert base_of(turn(0, 360)) == base_of(turn(0, 180)) == base_of(turn(0, -720)) == pytest.approx(math.pi / 4)
+    assert base_of(turn(0, 120, 240, loop=True)) == pytest.approx(math.pi / 6)

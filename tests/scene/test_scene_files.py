@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -269,3 +270,26 @@ def test_any_scene_survives_being_written_and_read(scene):
     for as_json in (False, True):
         text = format_document(scene.to_document(), as_json=as_json)
         assert parse_scene(parse_document(text, "x", as_json=as_json)) == scene
+
+
+def test_what_is_not_simulated_yet_is_said_to_be_so_and_never_offered():
+    schema = scene_schema()
+    later = [schema["properties"]["appointments"], schema["$defs"]["Actor"]["properties"]["goals"]]
+    later += [
+        schema["$defs"][key].get("anyOf", [schema["$defs"][key]])[-1]["properties"]["in"]
+        for key in ("MoveKey", "TurnKey")
+    ]
+    assert all(field["description"].endswith("; not simulated yet.") for field in later)
+    body = {"shape": {"sphere": 1}}
+    for wrong in (
+        {"actors": {"ball": {"move": {"keys": [3]}}}},
+        {"actors": {"ball": {"move": {"keys": [{"at": [0, 0, 0], "frobnicate": 1}]}}}},
+        {"actors": {"ball": {"turn": {"keys": [{"euler": [0, 0, 0], "frobnicate": 1}]}}}},
+        {"actors": {"ball": {"frobnicate": 1}}},
+        {"actors": {"ball": {}}},
+        {"frobnicate": 1},
+    ):
+        with pytest.raises(Problem) as problem:
+            parse_scene({"bodies": {"ball": body}, **wrong})
+        (line,) = problem.value.lines
+        assert not re.search(r"\bin\b|goals|appointments", line.partition("frobnicate: ")[2] or line)

@@ -132,6 +132,11 @@ def test_steps_that_cannot_be_shortened_are_told_once_in_a_row() -> None:
     assert len(rough) >= 1
     assert np.diff(times).min(initial=1.0) > 0.0051  # never in two steps running
     assert rough[0]["details"]["reason"] == "contact too stiff"
+    assert rough[0]["details"]["where"] == ["stone", "ground"]
+    lasted = np.array([event["details"]["seconds"] for event in rough])
+    assert np.all(lasted > 0.004)
+    assert np.all(times[1:] > times[:-1] + lasted[:-1])
+    assert times[-1] + lasted[-1] <= 0.5 + 1e-9
 
 
 def test_key_framed_body_moves_exactly_as_told_and_carries_what_stands_on_it() -> None:

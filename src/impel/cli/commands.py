@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from impel.cli.options import TakeFiles
+from impel.cli.options import Overlays, TakeFiles
 
 # Groups of commands in modules of their own, loaded only when one of theirs is called.
 GROUPS = {
@@ -39,7 +39,9 @@ app = typer.Typer(
 
         impel check scene.yaml
 
-        impel simulate scene.yaml -o take.mp4 -o take.glb
+        impel simulate scene.yaml -o take.mp4 -o take.npz
+
+        impel render take.npz --overlays -o strip.png
 
         impel gallery -o out""",
 )
@@ -68,9 +70,7 @@ def options(
 def simulate(
     scene: SceneFile,
     output: TakeFiles,
-    overlays: Annotated[
-        bool, typer.Option("--overlays", help="Draw paths and targets into pictures and videos.")
-    ] = False,
+    overlays: Overlays = False,
 ) -> None:
     """Simulate a scene and write the motion.
 
@@ -82,6 +82,23 @@ def simulate(
 
 
 @app.command()
+def render(
+    take: Annotated[
+        Path, typer.Argument(metavar="TAKE", help="A take, .npz, from simulate or from Python.", show_default=False)
+    ],
+    output: TakeFiles,
+    overlays: Overlays = False,
+) -> None:
+    """Write a take that was kept as other files, without simulating again.
+
+    Example:  impel render take.npz -o take.mp4 -o take.glb
+    """
+    from impel.cli.simulating import render_file
+
+    render_file(take, output, overlays=overlays)
+
+
+@app.command()
 def check(scene: SceneFile) -> None:
     """Say what is wrong with a scene, one line each, without simulating it.
 
@@ -90,11 +107,11 @@ def check(scene: SceneFile) -> None:
     from impel.scene import load_scene, unsupported, warnings
 
     loaded = load_scene(scene)
-    if loaded.walkers:  # there is no other way to find out whether their legs are long enough than to let them walk
-        from impel.stage.walkers import troupe_of
-
-        troupe_of(loaded, str(scene))
     doubts = warnings(loaded) + unsupported(loaded)
+    if not unsupported(loaded):
+        from impel.stage.opening import opening_doubts
+
+        doubts += opening_doubts(loaded, str(scene))
     for line in doubts:
         print(f"{scene}: warning: {line}")
     many = [("bodies", len(loaded.bodies)), ("joints", len(loaded.joints)), ("actors", len(loaded.actors))]
@@ -124,14 +141,14 @@ def schema() -> None:
 
 @app.command()
 def warmup() -> None:
-    """Compile everything for this machine now, so that the first simulation starts at once.
+    """Compile for this machine now what most kinds of scenes need, so that they start at once.
 
     Example:  impel warmup
     """
     from impel.stage import warmup as compile_all
 
     compile_all()
-    print("Ready: simulations now start at once.")
+    print("Ready: most kinds of scenes now start at once.")
 
 
 @app.command()

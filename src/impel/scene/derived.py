@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from impel.scene.actors import ALPHA, Move, Turn
 from impel.scene.bodies import Body
 from impel.scene.scene import World
+from impel.scene.turning import between
 from impel.scene.values import orientation
 
 # A quarter of the way between keys rounds corners visibly and still passes near every key.
@@ -67,17 +68,25 @@ def base_of(wish: Move | Turn) -> float | None:
     else:
         if wish.base_angle is not None:
             return math.radians(wish.base_angle)
-        ways = [angle_between(a.orientation, b.orientation) for a, b in _neighbours(wish)]
+        ways = [_turn(a, b, back=b is wish.keys[0]) for a, b in _neighbours(wish)]
         holding = HOLDING_ANGLE
     if not ways:
         return None
     mean = sum(ways) / len(ways)
+    if isinstance(wish, Turn):
+        mean = min(mean, math.pi)  # a longer way round is no reason to turn back earlier
     return BASE_SHARE * mean if mean > STILL * holding else holding
 
 
 def _neighbours(wish: Move | Turn) -> list[tuple[Any, Any]]:
     keys = [*wish.keys, *(wish.keys[:1] if wish.loop or len(wish.keys) == 1 else [])]
     return [(a, b) for a, b in pairwise(keys) if a.in_ == b.in_]
+
+
+def _turn(a: Any, b: Any, back: bool) -> float:
+    """How far it is from one key to the next, in radians; back to the first it is the shorter way."""
+    path = [a.orientation, *([] if back else between(a.euler, b.euler)), b.orientation]
+    return sum(angle_between(p, q) for p, q in pairwise(path))
 
 
 def angle_between(p: tuple[float, ...], q: tuple[float, ...]) -> float:
@@ -117,12 +126,20 @@ class Followed(NamedTuple):
 def followed(body: Body) -> Followed:
     """A key-framed body's keys; what a key leaves out stays as it was before."""
     at, turned = body.at, body.orientation
+    angles = (0.0, 0.0, 0.0) if body.euler is None and body.quaternion is None else body.euler
     result = Followed([], [], [])
     for key in body.follows or []:
+        time, place = result.times[-1] if result.times else key.time, at
         at = at if key.at is None else key.at
+        on_the_way: list[tuple[float, float, float, float]] = []
         if key.euler is not None or key.quaternion is not None:
             turned = orientation(key.euler, key.quaternion)
-        result.times.append(key.time)
-        result.positions.append(at)
-        result.orientations.append(turned)
+            on_the_way = between(angles, key.euler) if result.times else []
+            angles = key.euler
+        for k, towards in enumerate([*on_the_way, turned], 1):
+            gone = k / (len(on_the_way) + 1)
+            x, y, z = ((1 - gone) * a + gone * b for a, b in zip(place, at))
+            result.times.append((1 - gone) * time + gone * key.time)
+            result.positions.append((x, y, z))
+            result.orientations.append(towards)
     return result

@@ -61,20 +61,21 @@ class Joint(Model):
         default=None, description="Two bodies share a point and turn about it freely, like a shoulder."
     )
     hinge: Pair | None = Field(
-        default=None, description="Two bodies share a point and turn about one axis, like a door."
+        default=None, description="Two bodies share a point and turn about one axis, like a door and its frame."
     )
     weld: Pair | None = Field(default=None, description="Two bodies are glued together as they are placed.")
     on_segment: Pair | None = Field(
-        default=None, description="A point of the first slides on a straight rail of the second."
+        default=None, description="A point of the first slides on a straight rail of the second, as far as its ends."
     )
     on_curve: Pair | None = Field(
-        default=None, description="A point of the first slides on a curved wire of the second."
+        default=None, description="A point of the first slides on a curved wire of the second, as far as its ends."
     )
     on_surface: Pair | None = Field(
         default=None, description="A point of the first slides over a surface of the second."
     )
     in_sphere: Pair | None = Field(
-        default=None, description="A point of the first stays within a ball around a point of the second."
+        default=None,
+        description="A point of the first stays within a ball around a point of the second, as if on a rope.",
     )
     at: Point | None = Field(
         default=None,
@@ -86,11 +87,13 @@ class Joint(Model):
         "the bodies are brought together before the start.",
     )
     axis: Direction | None = Field(
-        default=None, description="The direction a hinge turns about, in the world at the start."
+        default=None,
+        description="The direction a hinge turns about, in the world at the start; it moves on with the bodies.",
     )
     limits: Range | None = Field(
         default=None,
-        description="How far a hinge may turn, [lowest, highest] in degrees; 0 is how the bodies are placed.",
+        description="How far a hinge may turn its second body against the first, [lowest, highest] in degrees about "
+        "the axis, right-handed; 0 is as placed.",
     )
     segment: Ends | None = Field(default=None, description="The two ends of the rail, in the world at the start.")
     curve: list[Point] | None = Field(

@@ -26,7 +26,8 @@ class World(Model):
     seconds: Positive = Field(default=5.0, description="How long the take lasts, in seconds.")
     fps: Positive = Field(default=60.0, description="How many frames a second are recorded.")
     drag: NotNegative = Field(
-        default=0.0, description="How fast free motion dies out in the air, per second: 0.1 loses a tenth each second."
+        default=0.0,
+        description="How fast free motion and spin die out in the air, per second: 0.1 loses a tenth each second.",
     )
     step: Step = Field(
         default="adaptive",
@@ -62,7 +63,8 @@ class Scene(Model):
         default_factory=dict, description="Legged creatures that walk through the scene, by name."
     )
     appointments: dict[Name, Appointment] = Field(
-        default_factory=dict, description="Moments of several actors that must happen together, by name."
+        default_factory=dict,
+        description="Moments of several actors that must happen together, by name; not simulated yet.",
     )
     camera: Camera | None = Field(
         default=None, description="Where pictures are taken from; left out, it frames the action."

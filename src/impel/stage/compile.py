@@ -25,6 +25,7 @@ from impel.scene.bodies import Body
 from impel.scene.derived import drive, followed, mass_of
 from impel.scene.joints import Joint
 from impel.scene.scene import Scene, World
+from impel.scene.turning import turn_path
 from impel.scene.values import WORLD
 from impel.stage.state import Hand, Pace, Stage
 from impel.stage.walkers import Troupe, troupe_of
@@ -48,6 +49,7 @@ class Compiled(NamedTuple):
     bodies: list[str]  # the cast in the order of the arrays; the world itself, if joints need it, comes last
     joints: list[str]
     actuators: list[str]  # "ball.move", "ball.turn"
+    keys: list[list[int | None]]  # of each actuator: which written key each key of its path is, if any
     solids: list[Solid]
 
 
@@ -95,6 +97,7 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         bodies=[*names, WORLD] if needs_world else names,
         joints=list(scene.joints),
         actuators=[label for label, _, _ in wishes],
+        keys=[_path_keys(wish)[1] for _, _, wish in wishes],
         solids=solids,
     )
 
@@ -102,7 +105,7 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
 def _bodies(cast: dict[str, Body], solids: list[Solid], needs_world: bool) -> Bodies:
     rows = []
     for body, whole in zip(cast.values(), solids, strict=True):
-        at, turned = _start_of(body)
+        at, turned = start_of(body)
         position, orientation = centre_of(whole, at, turned)
         spin = np.radians(body.spin)
         velocity = np.array(body.velocity) + np.cross(spin, position - at)
@@ -114,7 +117,7 @@ def _bodies(cast: dict[str, Body], solids: list[Solid], needs_world: bool) -> Bo
     return make_bodies(*(np.array(column, float) for column in zip(*rows, strict=True)))
 
 
-def _start_of(body: Body) -> tuple[Any, Any]:
+def start_of(body: Body) -> tuple[Any, Any]:
     """Where a shape's origin is at time 0, and how it is turned."""
     if body.follows is None:
         return body.at, body.orientation
@@ -150,7 +153,7 @@ def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> Join
     at = joint.at
     fields: dict[str, Any] = {"at_b": joint.at_b}
     if joint.kind == "weld" and at is None:
-        at = _start_of(scene.bodies[b if b != WORLD else a])[0]
+        at = start_of(scene.bodies[b if b != WORLD else a])[0]
     elif joint.kind == "hinge":
         fields["axis"] = joint.axis
         fields["limits"] = None if joint.limits is None else tuple(map(math.radians, joint.limits))
@@ -160,7 +163,7 @@ def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> Join
         fields |= {"points": joint.curve, "closed": joint.loop}
     elif joint.kind == "on_surface":
         placed = joint.surface or scene.bodies[b]
-        at_b, turned = (placed.at, placed.orientation) if joint.surface else _start_of(scene.bodies[b])
+        at_b, turned = (placed.at, placed.orientation) if joint.surface else start_of(scene.bodies[b])
         kind, size = placed.shape.kind, getattr(placed.shape, placed.shape.kind)
         sizes = {"plane": (), "sphere": (size,), "box": size}.get(kind)
         fields |= {
@@ -232,11 +235,10 @@ def _ties(joints: Joints, bodies: Bodies) -> list[Tie]:
 
 def _actuator(body: int, wish: Move | Turn, whole: Solid) -> ActuatorSpec:
     numbers = drive(wish)
-    kind: Literal["move", "turn"]
-    if isinstance(wish, Turn):
-        kind, keys = "turn", np.array([multiply_quaternions(key.orientation, whole.rotation) for key in wish.keys])
-    else:
-        kind, keys = "move", np.array([key.at for key in wish.keys], float)
+    keys = np.array(_path_keys(wish)[0], float)
+    kind: Literal["move", "turn"] = "turn" if isinstance(wish, Turn) else "move"
+    if kind == "turn":
+        keys = multiply_quaternions(keys, whole.rotation)
     return ActuatorSpec(
         body=body,
         kind=kind,
@@ -249,6 +251,16 @@ def _actuator(body: int, wish: Move | Turn, whole: Solid) -> ActuatorSpec:
         adaptation=numbers.adaptation,
         strength=numbers.strength,
     )
+
+
+def _path_keys(wish: Move | Turn) -> tuple[list[Any], list[int | None]]:
+    """The keys that an actuator's path goes through, and which of the written ones each of them is."""
+    keys: list[Any]
+    if isinstance(wish, Turn):
+        keys, written = turn_path(wish)
+    else:
+        keys, written = [key.at for key in wish.keys], list(range(len(wish.keys)))
+    return keys, [None, 0] if len(keys) == 1 else written  # a path has two ends, and the last is reached
 
 
 def _contacts(cast: dict[str, Body], bodies: Bodies, joints: list[JointSpec]) -> Contacts | None:

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.kernel import kernel, struct
-from impel.physics.verdicts import GOOD, REASONS
+from impel.motion.rotations import get3, norm, sub
+from impel.physics.verdicts import DIVERGED, GOOD, REASONS
 from impel.stage.state import Stage
 from impel.takes import EVENT_KINDS
 
@@ -32,6 +33,7 @@ class Events:
     kind: NDArray[np.int64]
     subject: NDArray[np.int64]  # a body, joint or actuator, by the kind; of a rejected step, how often it was
     other: NDArray[np.int64]  # the other body, the key, the side of a limit, the verdict
+    reason: NDArray[np.int64]  # the verdict on a smallest step
     value: NDArray[np.float64]
     count: NDArray[np.int64]  # (1,)
     most_per_step: int
@@ -51,6 +53,7 @@ def make_events(stage: Stage) -> Events:
         kind=np.zeros(size, np.int64),
         subject=np.zeros(size, np.int64),
         other=np.zeros(size, np.int64),
+        reason=np.zeros(size, np.int64),
         value=np.zeros(size),
         count=np.zeros(1, np.int64),
         most_per_step=most,
@@ -76,12 +79,61 @@ def notice(now, before, events, clock, time, dt, verdict):
     if clock.rejected[0] > 0:
         _tell(events, time, REJECTED, clock.rejected[0], clock.reason[0], dt)
         clock.rejected[0], clock.reason[0] = 0, GOOD
-    if verdict != GOOD and clock.forced[0] == GOOD:  # told once for all steps in a row
-        _tell(events, time, SMALLEST, 0, verdict, dt)
-    clock.forced[0] = verdict
+    if verdict != GOOD and clock.forced[0] == GOOD:  # told once for all steps in a row, when they are over
+        clock.rough_since[0] = time - dt
+        clock.rough_at[0], clock.rough_with[0] = _where_rough(now, before, verdict)
+        clock.forced[0] = verdict
+    if verdict == GOOD and clock.forced[0] != GOOD:
+        tell_rough(events, clock, time - dt)
+        clock.forced[0] = GOOD
     _notice_contacts(now.contacts, before.contacts, events, time)
     _notice_joints(now.joints, before.joints, events, time)
     _notice_actuators(now.actuators, before.actuators, events, time)
+
+
+@kernel
+def tell_rough(events, clock, end):
+    """Tell of a run of steps that were taken although they went badly; it ended at `end`."""
+    n = events.count[0]
+    events.reason[n] = clock.forced[0]
+    since = clock.rough_since[0]
+    _tell(events, since, SMALLEST, clock.rough_at[0], clock.rough_with[0], end - since)
+
+
+@kernel
+def _where_rough(now, before, verdict):
+    """Where a step went badly: at the joint whose bodies were jolted most, or with the two bodies that press each
+    other most; -1 if there is none."""
+    if verdict == DIVERGED:
+        return _jolted_joint(now.bodies, before.bodies, now.joints), -1
+    return _pressing_pair(now.bodies, now.contacts)
+
+
+@kernel
+def _pressing_pair(bodies, contacts):
+    one, other, most = -1, -1, -1.0
+    if contacts is not None:
+        for p in range(len(contacts.touching)):
+            if contacts.touching[p] != 0.0:
+                a, b = contacts.pair[p, 0], contacts.pair[p, 1]
+                blow = contacts.load[p] * max(bodies.inverse_mass[a], bodies.inverse_mass[b])
+                if blow > most:
+                    one, other, most = a, b, blow
+    return one, other
+
+
+@kernel
+def _jolted_joint(bodies, before, joints):
+    worst, most = -1, -1.0
+    if joints is not None:
+        for k in range(len(joints.each)):
+            joint = joints.each[k]
+            jolt = 0.0
+            for i in (joint.a, joint.b):
+                jolt += norm(sub(get3(bodies.velocity, i), get3(before.velocity, i)))
+            if jolt > most:
+                worst, most = joint.index, jolt
+    return worst
 
 
 @kernel
@@ -119,15 +171,20 @@ def _notice_actuators(now, before, events, time):
             _tell(events, time, SATURATED, a, 0, now.strength[a])
 
 
-def drain(events: Events, bodies: list[str], joints: list[str], actuators: list[str]) -> list[dict[str, Any]]:
-    """Empty the rows into events as a take keeps them, with names and plain details."""
+def drain(
+    events: Events, bodies: list[str], joints: list[str], actuators: list[str], keys: list[list[int | None]]
+) -> list[dict[str, Any]]:
+    """Empty the rows into events as a take keeps them, with names, keys as they were written, and plain details."""
     told = []
     for n in range(int(events.count[0])):
         kind, subject, other = int(events.kind[n]), int(events.subject[n]), int(events.other[n])
         value = float(events.value[n])
         details: dict[str, Any] = {}
         if kind == KEY:
-            name, details = actuators[subject], {"key": other, "lap": int(value)}
+            key = keys[subject][other]
+            if key is None:  # of the path only
+                continue
+            name, details = actuators[subject], {"key": key, "lap": int(value)}
         elif kind == BEGIN:
             name, details = bodies[subject], {"with": bodies[other], "force": value}
         elif kind == END:
@@ -136,10 +193,13 @@ def drain(events: Events, bodies: list[str], joints: list[str], actuators: list[
             name, details = joints[subject], {"side": "upper" if other > 0 else "lower"}
         elif kind == SATURATED:
             name, details = actuators[subject], {"strength": value}
+        elif kind == REJECTED:
+            name, details = "step", {"reason": REASONS[other], "step": value, "times": subject}
         else:
-            name, details = "step", {"reason": REASONS[other], "step": value}
-            if kind == REJECTED:
-                details["times"] = subject
+            reason = int(events.reason[n])
+            where = [f"joints.{joints[subject]}"] if reason == DIVERGED and subject >= 0 else []
+            where = where or [bodies[i] for i in (subject, other) if i >= 0]
+            name, details = "step", {"reason": REASONS[reason], "seconds": value, "where": where}
         told.append({"time": float(events.time[n]), "kind": EVENT_KINDS[kind], "subject": name, "details": details})
     events.count[0] = 0
     return told

@@ -1,6 +1,5 @@
 """A scene while it is being played: Python runs once a frame; everything between is one compiled call."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,11 +12,10 @@ from impel.physics.broadphase import grow
 from impel.physics.verdicts import REASONS
 from impel.scene import Scene
 from impel.stage.compile import compile_scene
-from impel.stage.events import drain, make_events
+from impel.stage.events import drain, make_events, tell_rough
+from impel.stage.opening import displaced, overlaps
 from impel.stage.state import Stage, make_clock, remember
 from impel.stage.step import FAILED, FRAME_DONE, NEEDS_EVENTS, NEEDS_PAIRS, OPENED, play
-
-PRESSED = 50 * 9.81  # m/s²: acceleration that no body's own weight would explain
 
 Floats = NDArray[np.float64]
 Controller = Callable[["Moment"], None]
@@ -38,7 +36,8 @@ class Performance:
             self._make_room()
         if self.stage.contacts is not None and self.stage.contacts.touching.any():
             self.clock.level[0] = self.compiled.pace.deepest  # what overlaps is pushed apart in short steps
-            self._warn_of_overlaps()
+        # What the animator should know of the start, one line each.
+        self.doubts = [*displaced(self.compiled, scene), *overlaps(self.stage, self.compiled.bodies)]
         self._let_float()
 
     @property
@@ -73,6 +72,12 @@ class Performance:
                 )
         self.frame += 1
 
+    def finish(self) -> None:
+        """Tell what is still going on."""
+        if self.clock.forced[0] != 0:
+            tell_rough(self.events, self.clock, self.time)
+            self._drain()
+
     def _play(self, every_step: bool = False) -> int:
         return int(play(*self.memory, self.events, self.clock, self.compiled.pace, every_step))
 
@@ -81,7 +86,8 @@ class Performance:
         return self.time + pace.frame_seconds * float(self.clock.tick[0]) / (pace.steps << pace.deepest)
 
     def _drain(self) -> None:
-        self.told += drain(self.events, self.compiled.bodies, self.compiled.joints, self.compiled.actuators)
+        compiled = self.compiled
+        self.told += drain(self.events, compiled.bodies, compiled.joints, compiled.actuators, compiled.keys)
 
     def _let_float(self) -> None:
         """A structure that nothing holds has weight only if it stands on something."""
@@ -93,17 +99,6 @@ class Performance:
         standing = np.isin(linkage.root, linkage.root[np.isin(linkage.body, self._resting(touching))])
         floating = (linkage.drifts == 1) & ~standing
         actuators.carried[(actuators.paths.turns == 1) & floating[actuators.member]] = 0.0
-
-    def _warn_of_overlaps(self) -> None:
-        """Bodies that press each other with many times their weight at the start were placed into each other."""
-        contacts, bodies = self.stage.contacts, self.stage.bodies
-        assert contacts is not None
-        for p in np.flatnonzero(contacts.touching != 0.0):
-            lightest = 1.0 / bodies.inverse_mass[contacts.pair[p]].max()
-            if contacts.load[p] > PRESSED * lightest:
-                one, other = (self.compiled.bodies[i] for i in contacts.pair[p])
-                line = f"{self.source}: bodies.{one}: overlaps {other} at the start, and the two are pushed apart"
-                warnings.warn(line, stacklevel=2)
 
     def _resting(self, touching: NDArray[np.int64]) -> NDArray[np.int64]:
         """Of pairs of bodies that touch, those that lie on the other: on what is immovable, or lower down."""

@@ -5,14 +5,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.control.targets import target_position
+from impel.control.targets import apart, target_position
 from impel.kernel import kernel
 from impel.motion.orientations import conjugate_quaternions, matrix_from_quaternion, multiply_quaternions
-from impel.motion.paths import distance_to_path, polyline
-from impel.motion.rotations import get3, get4, norm, set3
+from impel.motion.paths import distance_to_path, length_until, polyline, segment_lengths
+from impel.motion.rotations import get3, get4, logarithm, norm, set3
 from impel.physics.bodies import kinetic_energy
 from impel.scene import Scene
 from impel.scene.bodies import Body
+from impel.stage.outcome import outcomes
 from impel.stage.performance import Performance
 from impel.stage.threads import threads_of
 from impel.takes.take import GROUND, PALETTE, Take
@@ -30,9 +31,14 @@ class Recorder:
         self.orientation = np.zeros((frames, bodies, 4))
         self.speed = np.zeros((frames, bodies))
         self.energy = np.zeros(frames)
-        self.felt = np.zeros((frames, actuators, 2))  # distance to the path, force
+        self.felt = np.zeros((frames, actuators, 4))  # distance to the path, force, progress, is the strength used up
         self.target = np.zeros((frames, actuators, 3))
         self.aim = np.zeros((frames, actuators, 4))  # of those that turn
+        self.lengths = np.zeros(0)
+        if performance.stage.actuators is not None:
+            paths = performance.stage.actuators.paths
+            self.lengths = np.zeros(len(paths.segments))
+            segment_lengths(paths, self.lengths)
 
     def write_frame(self) -> None:
         frame, stage = self.performance.frame, self.performance.stage
@@ -42,11 +48,12 @@ class Recorder:
         self.speed[frame] = np.linalg.norm(stage.bodies.velocity[:n], axis=1)
         self.energy[frame] = _energy(stage)
         if stage.actuators is not None:
-            _look_at_actuators(stage.bodies, stage.actuators, self.felt[frame], self.target[frame])
+            _look_at_actuators(stage.bodies, stage.actuators, self.lengths, self.felt[frame], self.target[frame])
             self.aim[frame] = stage.actuators.pose
 
     def take(self) -> Take:
         compiled, actuators = self.performance.compiled, self.performance.stage.actuators
+        self.performance.finish()
         self._from_centres_to_origins()
         channels = {"energy": self.energy}
         channels |= {f"{name}.speed": self.speed[:, i] for i, name in enumerate(compiled.cast)}
@@ -58,18 +65,22 @@ class Recorder:
             turns = label.endswith(".turn")
             channels[f"{label}.distance"] = np.degrees(self.felt[:, a, 0]) if turns else self.felt[:, a, 0]
             channels[f"{label}.{'torque' if turns else 'force'}"] = self.felt[:, a, 1]
+            channels[f"{label}.progress"] = np.degrees(self.felt[:, a, 2]) if turns else self.felt[:, a, 2]
             if not turns and actuators is not None:
                 tracks[f"{label}.target"] = self.target[:, a]
                 paths[label] = polyline(actuators.paths, a)
         camera = self.scene.camera
+        time = np.arange(compiled.frames, dtype=np.float64) * compiled.pace.frame_seconds
+        ends = outcomes(compiled, self.performance.stage, time, self.lengths, self.felt[:, :, 2:])
+        events = [*self.performance.told, *compiled.troupe.events, *ends]
         return Take(
-            time=np.arange(compiled.frames, dtype=np.float64) * compiled.pace.frame_seconds,
+            time=time,
             names=list(compiled.cast),
             position=self.position,
             orientation=self.orientation,
             shapes=[body.shape.to_document() for body in compiled.cast.values()],
             colors=[_color(i, body) for i, body in enumerate(compiled.cast.values())],
-            events=sorted([*self.performance.told, *compiled.troupe.events], key=lambda event: event["time"]),
+            events=sorted(events, key=lambda event: event["time"]),
             channels=channels,
             tracks=tracks,
             paths=paths,
@@ -107,14 +118,32 @@ def _energy(stage: Any) -> float:
 
 
 @kernel
-def _look_at_actuators(bodies, actuators, felt, target):
+def _look_at_actuators(bodies, actuators, lengths, felt, target):
     for a in range(len(actuators.body)):
         body = actuators.body[a]
         x, q = get3(bodies.position, body), get4(bodies.orientation, body)
         felt[a, 0] = distance_to_path(actuators.paths, a, x, q)
         felt[a, 1] = norm(get3(actuators.applied, a))
+        felt[a, 2] = _progress(actuators, lengths, a, x, q)
+        felt[a, 3] = actuators.saturated[a]
         if actuators.paths.turns[a] == 0:
             set3(target, a, target_position(actuators, a))
+
+
+@kernel
+def _progress(actuators, lengths, a, x, q):
+    """How far an actor has come: the way that its target went along the path, less its distance from the target."""
+    paths, segment, turns = actuators.paths, int(actuators.segment[a]), actuators.paths.turns[a] == 1
+    first = paths.first_segment[a]
+    before, whole = 0.0, 0.0
+    for s in range(first, paths.first_segment[a + 1]):
+        whole += lengths[s]
+        if s < first + segment:
+            before += lengths[s]
+    way = apart(get4(actuators.pose, a), turns, x, q)
+    behind = norm(logarithm(way)) if turns else norm((way[1], way[2], way[3]))
+    here = length_until(paths.segments[first + segment], actuators.u[a], turns)
+    return actuators.lap[a] * whole + before + here - behind
 
 
 def _color(i: int, body: Body) -> str:

@@ -1,5 +1,6 @@
 """From a scene to a take."""
 
+import warnings
 from collections.abc import Callable
 from typing import Literal
 
@@ -28,6 +29,8 @@ def simulate(
     if lines:
         raise Problem(*(f"{source}: {line}" for line in lines))
     performance = Performance(scene, source=source, by_hand=controller is not None)
+    for line in performance.doubts:
+        warnings.warn(f"{source}: {line}", stacklevel=2)
     recorder = Recorder(scene, performance)
     recorder.write_frame()
     for _ in range(performance.compiled.frames - 1):

@@ -54,7 +54,10 @@ class Clock:
     grown: Integers  # 1 if the last change was for a longer one
     rejected: Integers  # tries of the present step that were taken back
     reason: Integers  # the last verdict against one of them
-    forced: Integers  # the verdict on the last step, if it was taken all the same because it was the shortest possible
+    forced: Integers  # the verdict on the first of a run of steps that were taken because none shorter was possible
+    rough_since: Floats  # s: when this run began ...
+    rough_at: Integers  # ... and where: at a joint, or with two bodies
+    rough_with: Integers
 
 
 @struct

@@ -19,6 +19,8 @@ EVENT_KINDS = (
     "smallest step",
     "footfall",
     "fall",
+    "held up",
+    "out of time",
 )
 
 GROUND = "#d9d4c7"  # for planes whose author chose no colour
@@ -68,3 +70,9 @@ class Take:
 
     def index(self, name: str) -> int:
         return self.names.index(name)
+
+    def remarks(self) -> list[str]:
+        """Where it did not go as wished: who did not come to its last key and why, what went badly; one line each."""
+        from impel.takes.remarks import remarks
+
+        return remarks(self)

@@ -1,0 +1,119 @@
+"""Before the first step: what a scene had to be changed by to begin at all, and what will not stay where it was put."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impel.geometry.fields import PLANE
+from impel.geometry.shapes import CORE, RADIUS, SKIN, make_extents, make_shapes, solid
+from impel.kernel import replace
+from impel.motion.orientations import matrix_from_quaternion
+from impel.physics.bodies import Bodies
+from impel.physics.broadphase import grow
+from impel.physics.joints import JOINT, MEMBER
+from impel.scene import Scene
+from impel.stage.compile import Compiled, centre_of, compile_scene, start_of
+from impel.stage.state import Stage
+from impel.stage.step import OPENED, open_curtain
+
+Floats = NDArray[np.float64]
+
+PRESSED = 50 * 9.81  # m/s²: acceleration that no body's own weight would explain
+SHIFT, SHIFT_SHARE = 1e-3, 0.01  # m, or of a body's size if that is more: a displacement that can be seen
+TURN = math.radians(1)
+SLACK = 1e-9  # m: bodies that were placed to touch overlap by rounding
+
+
+def opening_doubts(scene: Scene, source: str = "scene") -> list[str]:
+    """What `Performance.doubts` would say, found without simulating; quick where it is plain that all is well."""
+    if not _may_start_apart(scene) and not _may_overlap(scene):
+        return []
+    compiled = compile_scene(scene, source=source)
+    stage, frame = compiled.stage, compiled.pace.frame_seconds
+    while open_curtain(stage.bodies, stage.followers, stage.contacts, None, stage.gravity, frame) != OPENED:
+        assert stage.contacts is not None
+        stage = replace(stage, contacts=grow(stage.contacts))
+    return [*displaced(compiled, scene), *overlaps(stage, compiled.bodies)]
+
+
+def displaced(compiled: Compiled, scene: Scene) -> Iterator[str]:
+    """Bodies that are not where they were put, for their joints would not hold there. Where a joint says that its
+    bodies are apart (`at_b`), this is no surprise."""
+    joints, bodies = compiled.stage.joints, compiled.stage.bodies
+    if joints is None:
+        return
+    together = [name for name, joint in scene.joints.items() if joint.at_b is not None]
+    for island in range(len(joints.island) - 1):
+        each = joints.each[joints.island[island, JOINT] : joints.island[island + 1, JOINT]]
+        names = [compiled.joints[joint["index"]] for joint in each]
+        if any(name in together for name in names):
+            continue
+        for i in joints.members[joints.island[island, MEMBER] : joints.island[island + 1, MEMBER]]:
+            own = [name for name, joint in zip(names, each) if i in (joint["a"], joint["b"])]
+            yield from _moved(compiled, bodies, int(i), own)
+
+
+def _moved(compiled: Compiled, bodies: Bodies, i: int, joints: list[str]) -> Iterator[str]:
+    name = compiled.bodies[i]
+    body, whole = compiled.cast[name], compiled.solids[i]
+    position, orientation = centre_of(whole, *start_of(body))
+    shift = float(np.linalg.norm(bodies.position[i] - position))
+    turn = 2 * math.acos(min(1.0, abs(float(bodies.orientation[i] @ orientation))))
+    size = 2 * float(make_extents(make_shapes([body.shape.to_document()]))[0, RADIUS])
+    by = [f"moved by {shift:.3g} m"] if shift > max(SHIFT, SHIFT_SHARE * size) else []
+    by += [f"turned by {math.degrees(turn):.3g}°"] if turn > TURN else []
+    if by:
+        holders = f"its joints ({', '.join(joints)})" if len(joints) > 1 else f"joints.{joints[0]}"
+        yield f"bodies.{name}: is {' and '.join(by)} before the start, to where {holders} can hold it"
+
+
+def overlaps(stage: Stage, names: list[str]) -> Iterator[str]:
+    """Bodies that press each other with many times their weight at the start were placed into each other."""
+    contacts, bodies = stage.contacts, stage.bodies
+    if contacts is None:
+        return
+    for p in np.flatnonzero(contacts.touching != 0.0):
+        lightest = 1.0 / bodies.inverse_mass[contacts.pair[p]].max()
+        if contacts.load[p] > PRESSED * lightest:
+            one, other = (names[i] for i in contacts.pair[p])
+            yield f"bodies.{one}: overlaps {other} at the start, and the two are pushed apart"
+
+
+def _may_start_apart(scene: Scene) -> bool:
+    """Whether a joint could begin anywhere else than where it holds."""
+    return any(
+        joint.kind not in ("ball", "hinge", "weld")
+        or joint.at_b is not None
+        or (joint.limits is not None and not joint.limits[0] <= 0 <= joint.limits[1])
+        for joint in scene.joints.values()
+    )
+
+
+def _may_overlap(scene: Scene) -> bool:
+    """Whether the boxes around any two bodies that could collide overlap at the start; walkers are not looked into."""
+    if scene.walkers:
+        return True
+    cast = {name: body for name, body in scene.bodies.items() if body.collides}
+    names, count = list(cast), len(cast)
+    if count < 2:
+        return False
+    shapes = [body.shape.to_document() for body in cast.values()]
+    kinds, extents = (arrays := make_shapes(shapes)).kind, make_extents(arrays)
+    starts = [centre_of(solid(shape), *start_of(body)) for shape, body in zip(shapes, cast.values())]
+    centre, axes = np.array([at for at, _ in starts]), matrix_from_quaternion([turned for _, turned in starts])
+    half = np.where((kinds == PLANE)[:, None], math.inf, 0.0)
+    half = half + np.einsum("nij,nj->ni", abs(axes), extents[:, CORE:SKIN]) + extents[:, SKIN, None]
+    free = np.array([body.moves_freely for body in cast.values()])
+    tied = {frozenset(joint.bodies) for joint in scene.joints.values()}
+    for i in range(count):
+        near = np.all(abs(centre - centre[i]) < half + half[i] - SLACK, axis=1) & (free | free[i])
+        if kinds[i] == PLANE:
+            up = axes[i, :, 2]
+            reach = abs(up @ axes) * extents[:, CORE:SKIN]
+            near &= (centre - centre[i]) @ up < reach.sum(axis=1) + extents[:, SKIN] - SLACK
+        for j in np.flatnonzero(near):
+            if kinds[j] != PLANE and j != i and frozenset((names[i], names[j])) not in tied:
+                return True
+    return False

@@ -1,0 +1,111 @@
+"""How it ended for the actors: who did not come to its last key, since when, and what is in its way."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
+from impel.physics.joint_specs import KINDS
+from impel.physics.joints import FRAME_A, Joints
+from impel.stage.compile import Compiled
+from impel.stage.state import Stage
+
+Floats = NDArray[np.float64]
+
+NEAR = 0.1  # of the base distance: whoever ends so near its last key has come to it for all that can be seen
+CREEP = 0.05  # of the base distance: who gets no farther than this is held up ...
+PATIENCE = 0.5  # s: ... if it takes so long, ...
+PATIENCE_SHARE = 4.0  # ... and so many times as long as it would usually take
+ASKEW = 0.5  # cosine: a wish to turn that is farther than 60° off the axis of a hinge is not what the hinge allows
+
+
+def outcomes(compiled: Compiled, stage: Stage, time: Floats, lengths: Floats, felt: Floats) -> list[dict[str, Any]]:
+    """The events "held up" and "out of time": one for each actuator that did not come to its last key, or, on a loop,
+    that goes round no more.
+
+    `lengths` (S,) are those of the segments of all paths, in metres or radians; `felt` (F, A, 2) tells how far each
+    actuator had come, and whether its strength was used up.
+    """
+    actuators = stage.actuators
+    progress, saturated = felt[:, :, 0], felt[:, :, 1]
+    events = []
+    for a, label in enumerate(compiled.actuators):
+        assert actuators is not None
+        loops, base = actuators.paths.loops[a] == 1, float(actuators.base[a])
+        speed = base * float(actuators.stiffness[a] / actuators.damping[a])
+        first, last = actuators.paths.first_segment[a : a + 2]
+        left = float(lengths[first:last].sum() - progress[-1, a])
+        if not loops and (actuators.done[a] == 1.0 or left <= NEAR * base):
+            continue
+        best = np.maximum.accumulate(progress[:, a])
+        since = int(np.argmax(best >= best[-1] - CREEP * base))
+        held = time[-1] - time[since] > max(PATIENCE, PATIENCE_SHARE * CREEP * base / speed)
+        if loops and not held:
+            continue
+        details = {"lap": int(actuators.lap[a])} if loops else _keys(compiled, actuators, a)
+        if held:
+            used_up = bool(saturated[since:, a].mean() > 0.5)
+            details |= {"because": _in_the_way(compiled, stage, a, used_up)}
+        else:
+            lately = int(np.searchsorted(time, time[-1] - PATIENCE))
+            pace = (best[-1] - best[lately]) / max(time[-1] - time[lately], 1e-9)
+            details |= {"needs": left / float(max(pace, CREEP * speed))}
+        kind, when = ("held up", time[since]) if held else ("out of time", time[-1])
+        events.append({"time": float(when), "kind": kind, "subject": label, "details": details})
+    return events
+
+
+def _keys(compiled: Compiled, actuators: Any, a: int) -> dict[str, Any]:
+    """How many of the written keys were reached: the first is when the target has left it."""
+    written = compiled.keys[a]
+    started = actuators.segment[a] > 0 or actuators.u[a] > 0
+    passed = written[: int(actuators.segment[a]) + 1] if started else []
+    return {"reached": sum(key is not None for key in passed), "keys": sum(key is not None for key in written)}
+
+
+def _in_the_way(compiled: Compiled, stage: Stage, a: int, used_up: bool) -> str:
+    """What keeps an actor from getting on, as far as it can be seen from where it ended, and what would help."""
+    assert stage.actuators is not None
+    body, turns = int(stage.actuators.body[a]), bool(stage.actuators.paths.turns[a])
+    for joint in () if stage.joints is None else np.flatnonzero(_ties(stage.joints, body)):
+        hindrance = _hindrance(compiled, stage, a, int(joint))
+        if hindrance:
+            return hindrance
+    touched = _touched(compiled, stage, body)
+    against = f"it touches {', '.join(touched)}; " if touched else ""
+    if used_up:
+        strength = float(stage.actuators.strength[a])
+        used = f"{against}all its strength of {strength:.3g} {'N·m' if turns else 'N'} is used"
+        return f'{used}: strength: {float(f"{2 * strength:.2g}"):g} or "unlimited" may help'
+    return f"{against}a smaller {'base_angle' if turns else 'base_distance'} or more speed makes it push harder"
+
+
+def _ties(joints: Joints, body: int) -> NDArray[np.bool_]:
+    tied: NDArray[np.bool_] = (joints.each["a"] == body) | (joints.each["b"] == body)
+    return tied
+
+
+def _hindrance(compiled: Compiled, stage: Stage, a: int, k: int) -> str:
+    """How a joint of an actor's body makes its wish impossible; nothing if it does not."""
+    joints, actuators, bodies = stage.joints, stage.actuators, stage.bodies
+    assert joints is not None
+    assert actuators is not None
+    joint = joints.each[k]
+    name = f"joints.{compiled.joints[joint['index']]}"
+    if joints.active[joint["index"]] != 0.0 and KINDS[joint["kind"]] != "in_sphere":  # a rope is often taut
+        return f"{name} is at its limit"
+    held = bodies.inverse_mass[[joint["a"], joint["b"]]].min() == 0.0
+    if held and KINDS[joint["kind"]] == "hinge" and actuators.paths.turns[a] == 1:
+        frame = multiply_quaternions(bodies.orientation[joint["a"]], joints.fixed[k, FRAME_A : FRAME_A + 4])
+        wish = actuators.offset[a]
+        if abs(wish @ matrix_from_quaternion(frame)[:, 2]) < ASKEW * np.linalg.norm(wish):
+            return f"{name} turns about another axis"
+    return ""
+
+
+def _touched(compiled: Compiled, stage: Stage, body: int) -> list[str]:
+    if stage.contacts is None:
+        return []
+    pairs = stage.contacts.pair[stage.contacts.touching != 0.0]
+    return sorted({compiled.bodies[i] for pair in pairs if body in pair for i in pair if i != body})

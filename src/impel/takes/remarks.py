@@ -1,0 +1,51 @@
+"""What a person should be told about a take: where it did not go as wished, one plain line each."""
+
+from typing import Any
+
+from impel.takes.take import Take
+
+VISIBLE = 1 / 60  # s: motion that went badly for no longer than this in all cannot be seen
+
+REMEDIES = {
+    "contact too stiff": "a lower coating.stiffness, a heavier body or a shorter world.step may help",
+    "contact too deep": "less speed, a thicker coating or a shorter world.step may help",
+    "joints too far off": "joints that leave each other more room, wider limits or some slack, may help",
+    "moved too far": "less speed, larger bodies or a shorter world.step may help",
+}
+
+
+def remarks(take: Take) -> list[str]:
+    """Which actors did not come to their last key or go round no more, and where the motion cannot be trusted."""
+    lines = []
+    for event in take.events:
+        if event["kind"] in ("held up", "out of time"):
+            lines.append(f"{event['subject']}: {_ending(event, float(take.time[-1]))}")
+    rough = [event for event in take.events if event["kind"] == "smallest step"]
+    if sum(event["details"]["seconds"] for event in rough) >= VISIBLE:
+        lines.append(_rough(rough))
+    return lines
+
+
+def _rough(events: list[dict[str, Any]]) -> str:
+    total = sum(event["details"]["seconds"] for event in events)
+    worst = max(events, key=lambda event: event["details"]["seconds"])
+    reason, where = worst["details"]["reason"], " and ".join(worst["details"]["where"])
+    place = f" at {where}" if where else ""
+    return f"rough for {total:.2g} s in all, most at {worst['time']:.2f} s: {reason}{place}; {REMEDIES[reason]}"
+
+
+def _ending(event: dict[str, Any], end: float) -> str:
+    details = event["details"]
+    if event["kind"] == "out of time":
+        return (
+            f"{_how_far(details)} and is still on its way when the {end:g} s are over; "
+            f"about {details['needs']:.2g} s more are needed"
+        )
+    since = f"held up since {event['time']:.1f} s" if event["time"] > 0.05 else "held up from the start"
+    return f"{_how_far(details)}, {since}: {details['because']}"
+
+
+def _how_far(details: dict[str, Any]) -> str:
+    if "lap" in details:
+        return f"went round {details['lap']} times" if details["lap"] != 1 else "went round once"
+    return f"reached {details['reached']} of {details['keys']} keys"

@@ -1,0 +1,95 @@
+"""What will not be where it was put is told before the take begins, by check and by simulate alike."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from impel import Scene, simulate
+from impel.stage import Performance
+from impel.stage.opening import _may_overlap, opening_doubts
+
+
+def rope(length: float) -> Scene:
+    scene = Scene(seconds=0.1)
+    scene.body("load", sphere=0.2, mass=1, at=[0, 0, 1])
+    scene.joint("rope", in_sphere=["load", "world"], at=[0, 0, 1], center=[0, 0, 3], radius=length)
+    return scene
+
+
+def test_a_body_that_its_joint_moves_before_the_start_is_told() -> None:
+    expected = ["bodies.load: is moved by 0.5 m before the start, to where joints.rope can hold it"]
+    assert opening_doubts(rope(1.5)) == expected
+    assert opening_doubts(rope(1.999)) == []  # by less than can be seen
+    assert opening_doubts(rope(2.0)) == []
+    with pytest.warns(UserWarning, match="is moved by") as told:
+        take = simulate(rope(1.5))
+    assert [str(warning.message) for warning in told] == [f"scene: {line}" for line in expected]
+    assert told[0].filename == __file__  # the user's own line, not one of impel's
+    assert take.position[0, 0, 2] == pytest.approx(1.5)
+
+
+def test_bodies_that_are_written_to_be_brought_together_are_no_surprise() -> None:
+    scene = Scene(seconds=0.1)
+    scene.body("a", sphere=0.2, mass=1)
+    scene.body("b", sphere=0.2, mass=1, at=[3, 0, 0])
+    scene.joint("magnet", ball=["a", "b"], at=[0.5, 0, 0], at_b=[2.5, 0, 0])
+    assert opening_doubts(scene) == []
+    assert Performance(scene).stage.bodies.position[0, 0] == pytest.approx(1)
+
+
+def test_a_hinge_that_starts_beyond_its_limits_turns_its_body() -> None:
+    scene = Scene(seconds=0.1)
+    scene.body("door", box=[0.9, 0.05, 1.9], mass=15)
+    scene.joint("pin", hinge=["world", "door"], at=[0, 0, 0], axis=[0, 0, 1], limits=[30, 90])
+    (line,) = opening_doubts(scene)
+    assert line == "bodies.door: is turned by 30° before the start, to where joints.pin can hold it"
+
+
+def test_overlaps_are_told_alike_by_both() -> None:
+    scene = Scene(seconds=0.1)
+    scene.body("ground", plane={}, fixed=True)
+    scene.body("sunk", box=[1, 1, 1], mass=1, at=[0, 0, 0.3])
+    scene.body("lying", box=[1, 1, 1], mass=1, at=[3, 0, 0.5])
+    scene.body("near", box=[1, 1, 1], mass=1, at=[3, 1.2, 0.7], euler=[45, 0, 0])
+    expected = ["bodies.sunk: overlaps ground at the start, and the two are pushed apart"]
+    assert opening_doubts(scene) == expected == Performance(scene).doubts
+
+
+coordinate = st.floats(-1, 1)
+
+
+@settings(max_examples=100)
+@given(
+    st.lists(st.tuples(coordinate, coordinate, coordinate, st.floats(-180, 180)), min_size=2, max_size=4),
+    st.sampled_from([{"sphere": 0.3}, {"box": [0.5, 0.3, 0.2]}, {"capsule": {"radius": 0.1, "length": 0.6}}]),
+)
+def test_what_overlaps_is_never_missed_by_the_quick_look(places: list[tuple[float, ...]], shape: dict) -> None:
+    scene = Scene()
+    scene.body("slope", plane={}, fixed=True, euler=[20, 0, 0], at=[0, 0, -1])
+    for i, (x, y, z, turn) in enumerate(places):
+        scene.body(f"body {i}", **shape, mass=1, at=[x, y, z], euler=[turn, turn / 2, 0])
+    if Performance(scene).doubts:
+        assert _may_overlap(scene)
+
+
+def test_a_quick_look_is_enough_for_what_stands_apart_or_just_touches() -> None:
+    scene = Scene()
+    scene.body("ground", plane={}, fixed=True)
+    for i in range(20):
+        scene.body(f"box {i}", box=[0.1, 0.1, 0.1], mass=1, at=[0, 0, 0.05 + 0.1 * i])
+    scene.body("upper", capsule={"radius": 0.1, "length": 1}, at=[1, 0, 1.1])
+    scene.body("lower", capsule={"radius": 0.1, "length": 1}, at=[1, 0, 2.1])
+    scene.joint("elbow", ball=["upper", "lower"], at=[1, 0, 1.6])
+    assert not _may_overlap(scene)
+    scene.bodies["box 7"].at = (0, 0, 0.74)
+    assert _may_overlap(scene)
+
+
+def test_nothing_is_warned_of_a_scene_that_is_fine() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        take = simulate(rope(2.5))
+    assert np.all(np.isfinite(take.position))

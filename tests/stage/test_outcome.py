@@ -1,0 +1,116 @@
+"""A take tells who did not come to its last key, since when and why; and says nothing of those who did."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from impel import Scene, load_take, simulate, write_take
+
+
+def door(keys: list[list[float]], **fields: object) -> Scene:
+    """A door on a hinge that opens from -10 to 60 degrees."""
+    scene = Scene(seconds=4)
+    leaf = scene.body("door", box=[0.9, 0.05, 1.9], mass=15, at=[0.5, 0, 1])
+    scene.joint("hinge", hinge=["world", leaf], at=[0.05, 0, 1], axis=[0, 0, 1], limits=[-10, 60])
+    leaf.turn([{"euler": key} for key in keys], **{"speed": 60, **fields})
+    return scene
+
+
+def test_who_came_to_its_last_key_is_not_mentioned() -> None:
+    take = simulate(door([[0, 0, 0], [0, 0, 50]]))
+    assert take.remarks() == []
+    progress = take.channels["door.turn.progress"]  # degrees
+    assert progress[0] == pytest.approx(0, abs=1e-6)
+    assert progress[-1] == pytest.approx(50, abs=0.2)
+
+
+def test_a_limit_in_the_way_is_named_with_the_time_it_was_met(tmp_path) -> None:
+    take = simulate(door([[0, 0, 0], [0, 0, 30], [0, 0, 120]]))
+    (limit,) = (event for event in take.events if event["kind"] == "joint limit")
+    (held,) = (event for event in take.events if event["kind"] == "held up")
+    assert held["time"] == pytest.approx(limit["time"], abs=0.3)
+    assert take.remarks() == [
+        f"door.turn: reached 2 of 3 keys, held up since {held['time']:.1f} s: joints.hinge is at its limit"
+    ]
+    write_take(take, tmp_path / "take.npz")
+    assert load_take(tmp_path / "take.npz").remarks() == take.remarks()
+
+
+def test_a_hinge_that_turns_about_another_axis_is_named() -> None:
+    (line,) = simulate(door([[0, 0, 0], [0, 90, 0]])).remarks()
+    assert line == "door.turn: reached 1 of 2 keys, held up from the start: joints.hinge turns about another axis"
+
+
+def test_too_few_seconds_are_told_from_being_held_up_and_those_it_asks_for_suffice() -> None:
+    scene = door([[0, 0, 0], [0, 0, 30], [0, 0, 55]], speed=12)
+    (event,) = (event for event in simulate(scene).events if event["kind"] == "out of time")
+    assert event["details"]["reached"] == 2
+    (line,) = simulate(scene).remarks()
+    assert line.startswith("door.turn: reached 2 of 3 keys and is still on its way when the 4 s are over")
+    scene.world.seconds = 4 + 1.5 * event["details"]["needs"] + 0.5
+    assert simulate(scene).remarks() == []
+
+
+def test_a_loop_that_goes_round_no_more_is_told_and_one_that_does_is_not() -> None:
+    assert simulate(door([[0, 0, 0], [0, 0, 40]], loop=True)).remarks() == []
+    (line,) = simulate(door([[0, 0, 0], [0, 0, 100]], loop=True)).remarks()
+    assert line.startswith("door.turn: went round 0 times, held up since")
+
+
+@pytest.mark.parametrize("strength", [20, 400])
+def test_strength_that_is_used_up_is_told_from_a_pull_that_is_too_weak(strength: float) -> None:
+    """A ball that wants through a wall; at twice its base distance's pull it no longer lacks strength."""
+    scene = Scene(seconds=4, gravity=[0, 0, 0])
+    scene.body("wall", box=[0.2, 1, 1], mass=1, at=[1, 0, 0])
+    scene.joint("nail", weld=["wall", "world"])
+    ball = scene.body("ball", sphere=0.2, mass=1, at=[0, 0, 0])
+    ball.move([[0, 0, 0], [2, 0, 0]], speed=2, base_distance=0.05, strength=strength)
+    (line,) = simulate(scene).remarks()
+    assert line.startswith("ball.move: reached 1 of 2 keys, held up since 0.")
+    if strength == 20:
+        assert line.endswith('it touches wall; all its strength of 20 N is used: strength: 40 or "unlimited" may help')
+    else:
+        assert line.endswith("it touches wall; a smaller base_distance or more speed makes it push harder")
+
+
+def test_progress_is_the_way_along_the_path_in_metres() -> None:
+    angles = np.linspace(0, np.pi, 9)
+    half_circle = [[float(np.sin(a)), 0, float(1 - np.cos(a))] for a in angles]
+    scene = Scene(seconds=4, gravity=[0, 0, 0])
+    scene.body("ball", sphere=0.1, mass=1).move(half_circle, speed=1.5, base_distance=0.1, elasticity=1.0)
+    progress = simulate(scene).channels["ball.move.progress"]
+    assert progress[0] == 0
+    assert progress[-1] == pytest.approx(np.pi, rel=2e-3)
+    assert np.all(np.diff(progress) > -1e-3)
+
+
+def test_a_single_key_is_key_0_and_is_reached_once() -> None:
+    scene = Scene(seconds=2)
+    scene.body("ball", sphere=0.1, mass=1, at=[0.2, 0, 1]).move([[0, 0, 1]], speed=1)
+    take = simulate(scene)
+    reached = [event["details"]["key"] for event in take.events if event["kind"] == "key reached"]
+    assert reached == [0]
+    assert take.remarks() == []
+
+
+def hanging(sag: float) -> Scene:
+    """Four bars between two nails that hang through by so many metres, and a ball that falls on them."""
+    scene = Scene(seconds=1)
+    points = [(0.5 * i, 0.0, 1 - sag * height) for i, height in enumerate((0, 0.75, 1, 0.75, 0))]
+    for i, (a, b) in enumerate(pairwise(np.array(points))):
+        (x, _, z), length = b - a, np.linalg.norm(b - a)
+        tilt = [0, np.degrees(np.arctan2(x, z)), 0]
+        scene.body(f"bar {i}", capsule={"radius": 0.04, "length": length}, mass=1, at=(a + b) / 2, euler=tilt)
+        scene.joint(f"pin {i}", ball=["world" if i == 0 else f"bar {i - 1}", f"bar {i}"], at=a)
+    scene.joint("end", ball=["bar 3", "world"], at=points[-1])
+    scene.body("ball", sphere=0.15, mass=5, at=[1, 0, 1.5])
+    return scene
+
+
+def test_joints_that_cannot_hold_are_named_with_a_remedy_that_helps() -> None:
+    (line,) = simulate(hanging(0.0)).remarks()
+    assert line.startswith("rough for ")
+    assert "joints too far off at joints." in line
+    assert line.endswith("wider limits or some slack, may help")
+    assert simulate(hanging(0.2)).remarks() == []
