@@ -91,6 +91,16 @@ def test_the_wall_falls_down() -> None:
     assert take.position[-1, bricks, 2].max() < 0.75
 
 
+def test_the_arm_follows_its_hand_without_sagging_and_sweeps_the_tower_aside() -> None:
+    take = play("reach.yaml")
+    assert take.channels["hand.move.distance"].max() < 0.05
+    assert take.channels["hand.move.distance"][:30].max() < 0.01
+    np.testing.assert_allclose(take.position[-1, take.index("hand")], [0.65, 0, 1.3], atol=0.01)
+    for block in ("tower1", "tower2", "tower3"):
+        place = take.position[:, take.index(block)]
+        assert np.linalg.norm(place[-1] - place[0]) > 0.15
+
+
 def take_of(program: str) -> Take:
     """The take that an example program makes, without the picture."""
     names: dict = {}
