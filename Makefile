@@ -29,9 +29,11 @@ bench: $(VENV)/.test-installed
 gallery: $(VENV)/.installed
 	$(BIN)/impel gallery -o out/gallery
 
-# The README's picture.
+# The README's pictures.
 pictures: $(VENV)/.installed
 	$(BIN)/impel simulate examples/hop.yaml --overlays -o docs/hop.png
+	$(BIN)/impel simulate examples/reach.yaml --overlays -o docs/reach.png
+	$(BIN)/impel simulate examples/wrecking_ball.yaml -o docs/wrecking_ball.png
 
 clean:
 	rm -rf $(VENV) $(VALIDATOR) out
