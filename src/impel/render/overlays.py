@@ -43,12 +43,14 @@ def draw_overlays(film: Film, frame: int, picture: NDArray[np.uint8], depth: Any
             )
     if "paths" in overlays:
         for name, path in take.paths.items():
-            line = pointed_at(film, frame, name, path)
-            _line(film, frame, picture, depth, line, ink_of(take, name), LINE * unit, np.full(len(line), 0.9))
+            if path.shape[1] == 3:
+                _path(film, frame, picture, depth, name, path, LINE * unit)
     if "targets" in overlays:
         for name, track in take.tracks.items():
             ink = ink_of(take, name)
-            if track.shape[1] == 4:
+            if track.shape[1] == 4:  # a turn: its way belongs to the body, and moves with it
+                way = name.removesuffix(".target")
+                _path(film, frame, picture, depth, way, take.paths.get(way, track), LINE * unit)
                 inside, rim = ghost(film, frame, name, track[frame], OUTLINE * unit)
                 _blend(picture, 0.12 * inside, ink)
                 _blend(picture, 0.8 * rim, ink)
@@ -65,6 +67,13 @@ def ink_of(take: Take, name: str) -> str:
         return INK
     color = take.colors[owner]
     return "#" + "".join(f"{int(0.62 * int(color[i : i + 2], 16)):02x}" for i in (1, 3, 5))
+
+
+def _path(
+    film: Film, frame: int, picture: NDArray[np.uint8], depth: Any, name: str, path: Floats, width: float
+) -> None:
+    line = pointed_at(film, frame, name, path)
+    _line(film, frame, picture, depth, line, ink_of(film.take, name), width, np.full(len(line), 0.9))
 
 
 def _line(
