@@ -32,14 +32,12 @@ def feel_contact(bodies, contacts, actuators, gravity):
         return
     for p in range(len(contacts.touching)):
         if contacts.touching[p] != 0.0:
-            one, other = contacts.pair[p, 0], contacts.pair[p, 1]
-            normal = get3_at(contacts.place, p, 3)
-            for a in range(len(actuators.body)):
-                its = actuators.whole[actuators.body[a]]
-                if its == actuators.whole[one] and its != actuators.whole[other]:
-                    feel_one(bodies, actuators, a, other, normal, gravity)
-                elif its == actuators.whole[other] and its != actuators.whole[one]:
-                    feel_one(bodies, actuators, a, one, scale(normal, -1.0), gravity)
+            for side in range(2):
+                one, other = actuators.whole[contacts.pair[p, side]], actuators.whole[contacts.pair[p, 1 - side]]
+                normal = scale(get3_at(contacts.place, p, 3), 1.0 - 2.0 * side)
+                for a in range(len(actuators.body)):
+                    if actuators.whole[actuators.body[a]] == one and one != other:
+                        feel_one(bodies, actuators, a, contacts.pair[p, 1 - side], normal, gravity)
 
 
 @kernel
