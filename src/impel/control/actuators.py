@@ -25,7 +25,11 @@ RESIDUAL = 0.3  # of the pull at base distance: what the correction may add beyo
 NOTHING, LOOSE, IMMOVABLE = 0.0, 1.0, 2.0
 
 TINY = 1e-300
-LIFT = 0.1  # of the base distance: what stands on something is let stand until its target is so much higher
+LIFT, LIFT_MOST = 0.1, 0.02  # of the base distance, and m: what stands is let stand until its target is so much higher
+TOO_FAST, FORGET = (
+    1.2,
+    4.0,
+)  # times the speed it should have: what then pushes on is forgotten so much faster than learnt
 
 
 @struct
@@ -57,7 +61,7 @@ class Actuators:
     offset: Floats  # (A, 3) from the body to its target; near 180° it remembers which way round was taken
     carried: Floats  # (A,) how many times its weight the actuator has learnt to carry; above 1 for what is loose
     residual: Floats  # (A, 3) what it compensates beyond that
-    leaning: Floats  # (A,) 1 while what it moves stands on something, until it is lifted
+    leaning: Floats  # (A,) which share of what it moves stands on something, until it is lifted
     applied: Floats  # (A, 3) after truncation
     saturated: Floats  # (A,) 1 while the strength is not enough
     done: Floats  # (A,) 1 since the last key was reached
@@ -66,6 +70,7 @@ class Actuators:
     last_rate: Floats  # (A, 3) velocity or spin of a crew's bodies
     # Scratch of one step.
     touched: Floats  # (A,) by what its body is held back
+    standing: Floats  # (A,) kg: bodies that it moves and that stand on something
     wish: Floats  # (A, 3) acceleration
     pull: Floats  # (A, 3) force or torque
     against: Floats  # (A, 3) what would carry its weight
@@ -135,6 +140,7 @@ def correct(bodies, actuators, gravity, dt_last):
         against = get3(actuators.against, a)
         strength = actuators.strength[a]
         lifted = 1.0 if turns or actuators.leaning[a] == 0.0 else lift(actuators, a)
+        short = False
         if dt_last > 0.0:
             load = sub(get3(actuators.met, a), get3(actuators.applied, a))
             if lifted < 1.0:
@@ -143,7 +149,7 @@ def correct(bodies, actuators, gravity, dt_last):
                 blend = -math.expm1(-actuators.adaptation[a] * dt_last)
             touched = actuators.touched[a]
             most_weight = math.inf if touched == LOOSE else 1.0
-            share, rest = adapt(
+            share, rest, short = adapt(
                 actuators.carried[a], get3(actuators.residual, a), load, blend, against, 0.5 * strength, most_weight
             )
             limit = RESIDUAL * actuators.stiffness[a] * actuators.base[a]
@@ -151,11 +157,13 @@ def correct(bodies, actuators, gravity, dt_last):
                 rest = limit_torque(rest, get4(bodies.orientation, body), linkage.inertia[k], limit)
             elif not turns and touched == IMMOVABLE:
                 rest = limit_size(rest, limit * actuators.weight[a])
+            if not turns:
+                rest = slow_down(rest, get3(bodies.velocity, body), actuators, a, blend)
             actuators.carried[a] = share
             set3(actuators.residual, a, rest)
         correction = axpy(lifted * actuators.carried[a], against, get3(actuators.residual, a))
         total = add(get3(actuators.pull, a), correction)
-        actuators.saturated[a] = 1.0 if dot(total, total) > strength * strength else 0.0
+        actuators.saturated[a] = 1.0 if short or dot(total, total) > strength * strength else 0.0
         total = limit_size(total, strength)
         set3(actuators.applied, a, total)
         set3(bodies.twist if turns else bodies.push, body, total)
@@ -217,10 +225,11 @@ def lift(actuators, a):
     """Which share of its weight to take off what it stands on: rolling and sliding need weight, leaping does not."""
     up = get3(actuators.against, a)
     height = dot(get3(actuators.offset, a), up) / max(norm(up), TINY)
-    share = min(max(height / (LIFT * actuators.base[a]), 0.0), 1.0)
+    share = min(max(height / min(LIFT * actuators.base[a], LIFT_MOST), 0.0), 1.0)
+    standing = actuators.leaning[a]
     if share == 1.0:
         actuators.leaning[a] = 0.0
-    return share
+    return 1.0 - standing * (1.0 - share)
 
 
 @kernel
@@ -229,6 +238,17 @@ def level(load, against, share, rest):
     correction = axpy(share, against, rest)
     missing = dot(add(load, correction), against) / max(dot(against, against), TINY)
     return axpy(-missing, against, load)
+
+
+@kernel
+def slow_down(rest, velocity, actuators, a, blend):
+    """What is compensated, less what pushes on a body that is too fast already: an obstacle has given way."""
+    steady = actuators.base[a] * actuators.stiffness[a] / max(actuators.damping[a], TINY)
+    speed2 = dot(velocity, velocity)
+    along = dot(rest, velocity)
+    if along > 0.0 and speed2 > (TOO_FAST * steady) ** 2:
+        return axpy(-min(FORGET * blend, 1.0) * along / speed2, velocity, rest)
+    return rest
 
 
 @kernel
@@ -253,18 +273,21 @@ def press_less(bodies, actuators, a, normal):
 
 @kernel
 def adapt(share, rest, load, blend, against, most, most_weight):
-    """Learn from a load (003, eqs. 9 and 10): the correction is a multiple of the weight, and a rest.
+    """Learn from a load (003, eqs. 9 and 10): the correction is a multiple of the weight, and a rest; is more needed
+    than what the strength leaves for it?
 
     The weight is remembered as a share so that its torque follows the pose at once. The rest is limited afterwards: a
     body that an obstacle holds back would gather force, and shoot off when it comes free.
     """
     correction = axpy(share, against, rest)
-    correction = limit_size(axpy(-blend, add(load, correction), correction), most)
+    correction = axpy(-blend, add(load, correction), correction)
+    short = dot(correction, correction) > most * most
+    correction = limit_size(correction, most)
     heavy = dot(against, against)
     share = 0.0
     if heavy > 0.0:
         share = min(max(dot(correction, against) / heavy, 0.0), most_weight)
-    return share, axpy(-share, against, correction)
+    return share, axpy(-share, against, correction), short
 
 
 @kernel(inline=True)

@@ -60,13 +60,13 @@ def largest_stable_step(specs: Sequence[ActuatorSpec]) -> float:
 
 
 def auto_strength(weight: float, mass: float, stiffness: float, base: float) -> float:
-    """A strength that never shows in ordinary motion: twice the weight plus twice the pull at base distance.
+    """A strength that never shows in ordinary motion: four times the weight plus twice the pull at base distance.
 
-    Half of the strength is for the correction, which needs the weight and RESIDUAL = 0.3 of the pull; pull and
-    correction together stay below 1.3 times the pull plus the weight. Yet a body far from its path is limited to
-    about twice the acceleration that its path ever asks for. For turns `weight` is the largest torque of gravity.
+    Half of the strength is for the correction: so it can carry its weight twice, or withstand as much. Yet a body far
+    from its path is limited to about twice the acceleration that its path ever asks for. For turns `weight` is the
+    largest torque of gravity.
     """
-    return 2 * (weight + mass * stiffness * base)
+    return 2 * (2 * weight + mass * stiffness * base)
 
 
 def make_actuators(
@@ -121,6 +121,12 @@ def make_actuators(
         lifted = float(np.linalg.norm(linkage.lever[k])) * gravity
         return auto_strength(lifted, float(np.linalg.eigvalsh(linkage.inertia[k])[-1]), s.stiffness, s.base)
 
+    def most_wish(a: int, s: ActuatorSpec) -> float:
+        """As auto_strength, where the inertia is not known beforehand; what hangs may swing as gravity lets it."""
+        if a not in in_crew or s.strength is not None or s.kind == "turn":
+            return math.inf
+        return 2 * (s.stiffness * s.base + gravity)
+
     reach = np.array([reach_of(s.base, s.kind == "turn") for s in specs]).reshape(n, 2)
     m = len(linkage.body)
     starts = [pose_at(row, 0.0, bool(t)) for row, t in zip(paths.segments[paths.first_segment[:-1]], paths.turns)]
@@ -137,13 +143,7 @@ def make_actuators(
         damping=column("damping"),
         adaptation=column("adaptation"),
         strength=np.array([strength(a, s) for a, s in enumerate(specs)], float),
-        most_wish=np.array(
-            [
-                2 * s.stiffness * s.base if a in in_crew and s.strength is None else math.inf
-                for a, s in enumerate(specs)
-            ],
-            float,
-        ),
+        most_wish=np.array([most_wish(a, s) for a, s in enumerate(specs)], float),
         weight=linkage.mass[linkage.root[member]],
         anchored=np.where(
             (np.bincount(linkage.root, minlength=m)[linkage.root[member]] > 1) | (linkage.held[member] == 1), 1, 0
@@ -165,6 +165,7 @@ def make_actuators(
         last_momentum=np.zeros((m, 3)),
         last_rate=np.zeros((n, 3)),
         touched=np.full(n, IMMOVABLE),
+        standing=np.zeros(n),
         wish=np.zeros((n, 3)),
         pull=np.zeros((n, 3)),
         against=np.zeros((n, 3)),

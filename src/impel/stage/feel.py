@@ -13,6 +13,7 @@ from impel.physics.skyline import factor, get_tile, plus, product, set_tile, sol
 BLOCKED = 0.002  # over the easiest: a direction in which bodies give way less is not pulled. At full stretch an arm's
 # tip would need ever larger forces to go farther, and none of them would help.
 TINY = 1e-12
+SUPPORT = 0.2  # what is lighter, over what would stand on it, is no ground to stand on
 STEEP = 0.5  # cosine: on a slope up to 60° things stand, on a steeper one they lean against it
 
 
@@ -28,6 +29,7 @@ def feel_contact(bodies, contacts, actuators, gravity):
     """What touches the bodies of the actuators, and what hangs on them."""
     for a in range(len(actuators.body)):
         actuators.touched[a] = IMMOVABLE if actuators.anchored[a] == 1 else NOTHING
+        actuators.standing[a] = 0.0
     if contacts is None:
         return
     for p in range(len(contacts.touching)):
@@ -37,18 +39,26 @@ def feel_contact(bodies, contacts, actuators, gravity):
                 normal = scale(get3_at(contacts.place, p, 3), 1.0 - 2.0 * side)
                 for a in range(len(actuators.body)):
                     if actuators.whole[actuators.body[a]] == one and one != other:
-                        feel_one(bodies, actuators, a, contacts.pair[p, 1 - side], normal, gravity)
+                        feel_one(
+                            bodies, actuators, a, contacts.pair[p, side], contacts.pair[p, 1 - side], normal, gravity
+                        )
+    for a in range(len(actuators.body)):
+        if actuators.standing[a] > 0.0:
+            actuators.leaning[a] = min(actuators.standing[a] / actuators.weight[a], 1.0)
 
 
 @kernel
-def feel_one(bodies, actuators, a, by, normal, gravity):
-    """One body touches what actuator a works on, and pushes it along the normal."""
+def feel_one(bodies, actuators, a, body, by, normal, gravity):
+    """A body that actuator a moves is touched by another, which pushes it along the normal.
+
+    Of a structure only those bodies stand that are touched themselves: legs may fold.
+    """
     if bodies.inverse_mass[by] > 0.0:
-        actuators.touched[a] = max(actuators.touched[a], LOOSE)
+        actuators.touched[a] = LOOSE
     else:
         press_less(bodies, actuators, a, normal)
-    if bodies.mass[by] > actuators.weight[a] and dot(normal, gravity) < -STEEP * norm(gravity):
-        actuators.leaning[a] = 1.0
+    if bodies.mass[by] > SUPPORT * actuators.weight[a] and dot(normal, gravity) < -STEEP * norm(gravity):
+        actuators.standing[a] += bodies.mass[body]
 
 
 @kernel

@@ -78,6 +78,9 @@ def _in_the_way(compiled: Compiled, stage: Stage, a: int, used_up: bool) -> str:
         strength = float(stage.actuators.strength[a])
         used = f"{against}all its strength of {strength:.3g} {'N·m' if turns else 'N'} is used"
         return f'{used}: strength: {float(f"{2 * strength:.2g}"):g} or "unlimited" may help'
+    crews = stage.actuators.crews
+    if not touched and crews is not None and a in crews.worker:
+        return "its joints do not let it get nearer: its way may lead out of reach"
     return f"{against}a smaller {'base_angle' if turns else 'base_distance'} or more speed makes it push harder"
 
 

@@ -104,19 +104,22 @@ def open_curtain(bodies, followers, contacts, actuators, gravity, frame_seconds)
         return NEEDS_PAIRS
     if contacts is not None:
         if actuators is not None:  # what is placed to just touch the ground will stand on it
-            lower(bodies, gravity, NEAR)
+            lower(bodies, actuators, gravity, NEAR)
             contact_forces(bodies, contacts, 0.0)
             feel_contact(bodies, contacts, actuators, gravity)
-            lower(bodies, gravity, -NEAR)
+            lower(bodies, actuators, gravity, -NEAR)
         contact_forces(bodies, contacts, 0.0)
     return OPENED
 
 
 @kernel
-def lower(bodies, gravity, by):
-    """Move all that can move downwards."""
+def lower(bodies, actuators, gravity, by):
+    """Move all that actuators move downwards."""
     for i in range(len(bodies.mass)):
-        if bodies.inverse_mass[i] > 0.0 and norm(gravity) > 0.0:
+        moved = False
+        for a in range(len(actuators.body)):
+            moved |= actuators.whole[actuators.body[a]] == actuators.whole[i]
+        if moved and norm(gravity) > 0.0:
             set3(bodies.position, i, axpy(by / norm(gravity), gravity, get3(bodies.position, i)))
 
 
