@@ -12,7 +12,7 @@ from impel.physics.skyline import factor, get_tile, plus, product, set_tile, sol
 
 BLOCKED = 0.002  # over the easiest: a direction in which bodies give way less is not pulled. At full stretch an arm's
 # tip would need ever larger forces to go farther, and none of them would help.
-TINY = 1e-12
+FIRM = 1e-5  # of what it would be without joints: a body that gives way less does not move but for rounding
 STEEP = 0.5  # cosine: on a slope up to 60° things stand, on a steeper one they lean against it
 
 
@@ -69,6 +69,7 @@ def feel_joints(bodies, joints, actuators, crews, gravity):
         for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
             set3(crews.free, joints.members[k], (0.0, 0.0, 0.0))
         for d in range(crews.first[c], crews.first[c + 1]):
+            crews.ease[d] = 0.0
             for axis in range(3):
                 push(bodies, joints, actuators, crews, c, d, axis)
         weigh_crew(crews, c)
@@ -78,19 +79,23 @@ def feel_joints(bodies, joints, actuators, crews, gravity):
 
 @kernel
 def push(bodies, joints, actuators, crews, c, d, axis):
-    """Write one column of tiles: how the bodies of a crew answer to worker d along one axis."""
+    """Write one column of tiles: how the bodies of a crew answer to worker d along one axis; and how easily its own."""
     island = crews.island[c]
     body = actuators.body[crews.worker[d]]
     if actuators.paths.turns[crews.worker[d]] == 1:
         torque = (1.0 if axis == 0 else 0.0, 1.0 if axis == 1 else 0.0, 1.0 if axis == 2 else 0.0)
         set3_at(crews.free, body, 3, spin_of(bodies, body, torque))
+        unheld = crews.free[body, 3 + axis]
     else:
-        crews.free[body, axis] = bodies.inverse_mass[body]
+        unheld = bodies.inverse_mass[body]
+        crews.free[body, axis] = unheld
     hold_back(joints, island, crews.free)
     for e in range(crews.first[c], crews.first[c + 1]):
         answer = answer_of(bodies, joints, actuators, crews, island, e)
         for k in range(3):
             crews.answer[3 * (crews.row[e, 1] + d) + k, axis] = answer[k]
+    own = crews.answer[3 * (crews.row[d, 1] + d) + axis, axis]
+    crews.ease[d] = max(crews.ease[d], own, FIRM * unheld)
     for k in range(6):
         crews.free[body, k] = 0.0
 
@@ -113,13 +118,8 @@ def weigh_crew(crews, c):
     """
     begin, end = crews.first[c], crews.first[c + 1]
     for d in range(begin, end):
-        easiest = 0.0
-        for k in range(3):
-            easiest = max(easiest, crews.answer[3 * (crews.row[d, 1] + d) + k, k])
-        crews.ease[d] = math.sqrt(easiest)
-    for d in range(begin, end):
         for e in range(begin, end):
-            both = 1.0 / max(crews.ease[d] * crews.ease[e], TINY)
+            both = 1.0 / math.sqrt(crews.ease[d] * crews.ease[e])
             for k in range(3):
                 at = 3 * (crews.row[d, 1] + e) + k
                 set3(crews.answer, at, scale(get3(crews.answer, at), both))
@@ -140,6 +140,6 @@ def weigh_crew(crews, c):
                     crews.column[3 * e + i] = crews.answer[3 * (crews.row[e, 1] + d) + i, k]
             solve(crews.square, crews.row, begin, end, crews.column)
             for e in range(begin, end):
-                both = 1.0 / max(crews.ease[d] * crews.ease[e], TINY)
+                both = 1.0 / math.sqrt(crews.ease[d] * crews.ease[e])
                 for i in range(3):
                     crews.inertia[3 * (crews.row[e, 1] + d) + i, k] = both * crews.column[3 * e + i]
