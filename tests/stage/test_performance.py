@@ -80,7 +80,7 @@ def test_all_that_a_step_changes_is_in_the_buffer() -> None:
     scratch = {
         "joints": "change impulse place",
         "contacts": "load strain patch",
-        "actuators": "touched wish pull against met rate",
+        "actuators": "held_by wish pull against met rate",
         "actuators.linkage": "acceleration turning driven force torque",
         "actuators.crews": "answer inertia fall ease square column",
     }

@@ -20,9 +20,10 @@ Integers = NDArray[np.int64]
 
 RESIDUAL = 0.3  # of the pull at base distance: what the correction may add beyond the weight (measured: no wind-up)
 
-# What holds an actuator's body back. Only what is immovable, or jointed to others, can do so for long, and let it shoot
-# off afterwards; what is free to move is a load, to be carried; and what comes through the air is to be withstood.
-NOTHING, LOOSE, IMMOVABLE = 0.0, 1.0, 2.0
+# What holds an actuator's body back. What is loose is a load, to be carried. Joints can do so for long, and let it
+# shoot off afterwards; so can what is immovable, but only along its normal (see `press_less`): else it is nothing.
+# What comes through the air is to be withstood.
+NOTHING, LOOSE, JOINTS = 0.0, 1.0, 2.0
 
 TINY = 1e-300
 LIFT = 0.1  # of the base distance: what stands on something is let stand until its target is so much higher
@@ -65,7 +66,7 @@ class Actuators:
     last_momentum: Floats  # (M, 3)
     last_rate: Floats  # (A, 3) velocity or spin of a crew's bodies
     # Scratch of one step.
-    touched: Floats  # (A,) by what its body is held back
+    held_by: Floats  # (A,) NOTHING, LOOSE or JOINTS
     wish: Floats  # (A, 3) acceleration
     pull: Floats  # (A, 3) force or torque
     against: Floats  # (A, 3) what would carry its weight
@@ -141,15 +142,15 @@ def correct(bodies, actuators, gravity, dt_last):
                 load = level(load, against, actuators.carried[a], get3(actuators.residual, a))
             if a == 0 or actuators.adaptation[a] != actuators.adaptation[a - 1]:  # an exponential is dear
                 blend = -math.expm1(-actuators.adaptation[a] * dt_last)
-            touched = actuators.touched[a]
-            most_weight = math.inf if touched == LOOSE else 1.0
+            held_by = actuators.held_by[a]
+            most_weight = math.inf if held_by == LOOSE else 1.0
             share, rest = adapt(
                 actuators.carried[a], get3(actuators.residual, a), load, blend, against, 0.5 * strength, most_weight
             )
             limit = RESIDUAL * actuators.stiffness[a] * actuators.base[a]
-            if turns and touched == IMMOVABLE:
+            if turns and held_by == JOINTS:
                 rest = limit_torque(rest, get4(bodies.orientation, body), linkage.inertia[k], limit)
-            elif not turns and touched == IMMOVABLE:
+            elif not turns and held_by == JOINTS:
                 rest = limit_size(rest, limit * actuators.weight[a])
             actuators.carried[a] = share
             set3(actuators.residual, a, rest)

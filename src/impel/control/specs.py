@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.control.actuators import IMMOVABLE, Actuators
+from impel.control.actuators import JOINTS, Actuators
 from impel.control.crews import make_crews
 from impel.control.linkage import Placed, Tie, make_linkage
 from impel.control.targets import reach_of
@@ -164,7 +164,7 @@ def make_actuators(
         last_velocity=np.zeros((m, 3)),
         last_momentum=np.zeros((m, 3)),
         last_rate=np.zeros((n, 3)),
-        touched=np.full(n, IMMOVABLE),
+        held_by=np.full(n, JOINTS),
         wish=np.zeros((n, 3)),
         pull=np.zeros((n, 3)),
         against=np.zeros((n, 3)),

@@ -2,7 +2,7 @@
 
 import math
 
-from impel.control.actuators import IMMOVABLE, LOOSE, NOTHING, press_less
+from impel.control.actuators import JOINTS, LOOSE, NOTHING, press_less
 from impel.kernel import kernel
 from impel.motion.rotations import dot, get3, get3_at, norm, scale, set3, set3_at
 from impel.physics.bodies import spin_of
@@ -27,7 +27,7 @@ def feel(bodies, joints, contacts, actuators, gravity):
 def feel_contact(bodies, contacts, actuators, gravity):
     """What touches the bodies of the actuators, and what hangs on them."""
     for a in range(len(actuators.body)):
-        actuators.touched[a] = IMMOVABLE if actuators.anchored[a] == 1 else NOTHING
+        actuators.held_by[a] = JOINTS if actuators.anchored[a] == 1 else NOTHING
     if contacts is None:
         return
     for p in range(len(contacts.touching)):
@@ -46,7 +46,7 @@ def feel_contact(bodies, contacts, actuators, gravity):
 def feel_one(bodies, actuators, a, by, normal, gravity):
     """One body touches what actuator a works on, and pushes it along the normal."""
     if bodies.inverse_mass[by] > 0.0:
-        actuators.touched[a] = max(actuators.touched[a], LOOSE)
+        actuators.held_by[a] = max(actuators.held_by[a], LOOSE)
     else:
         press_less(bodies, actuators, a, normal)
     if bodies.mass[by] > actuators.weight[a] and dot(normal, gravity) < -STEEP * norm(gravity):
