@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from impel.control.actuators import JOINTS, Actuators
 from impel.control.crews import make_crews
-from impel.control.linkage import Placed, Tie, make_linkage
+from impel.control.linkage import Linkage, Placed, Tie, make_linkage
 from impel.control.targets import reach_of
 from impel.motion.orientations import matrix_from_quaternion
 from impel.motion.paths import Paths, make_paths
@@ -113,13 +113,11 @@ def make_actuators(
             return s.strength
         if a in in_crew:
             return math.inf
-        k = member_of[s.body]
-        if s.kind == "move":
-            hanging = [i for i, island in islands.items() if island == islands.get(s.body)]  # also by ropes
-            load = max(linkage.mass[linkage.root[k]], sum(bodies.mass[i] for i in hanging))
-            return auto_strength(load * gravity, linkage.mass[k], s.stiffness, s.base)
-        lifted = float(np.linalg.norm(linkage.lever[k])) * gravity
-        return auto_strength(lifted, float(np.linalg.eigvalsh(linkage.inertia[k])[-1]), s.stiffness, s.base)
+        tied = [i for i, island in islands.items() if island == islands.get(s.body)]  # also by ropes
+        return _suitable_strength(s, linkage, member_of[s.body], sum(bodies.mass[i] for i in tied), gravity)
+
+    def most_wish(a: int, s: ActuatorSpec) -> float:
+        return 2 * s.stiffness * s.base if a in in_crew and s.strength is None else math.inf
 
     reach = np.array([reach_of(s.base, s.kind == "turn") for s in specs]).reshape(n, 2)
     m = len(linkage.body)
@@ -137,13 +135,7 @@ def make_actuators(
         damping=column("damping"),
         adaptation=column("adaptation"),
         strength=np.array([strength(a, s) for a, s in enumerate(specs)], float),
-        most_wish=np.array(
-            [
-                2 * s.stiffness * s.base if a in in_crew and s.strength is None else math.inf
-                for a, s in enumerate(specs)
-            ],
-            float,
-        ),
+        most_wish=np.array([most_wish(a, s) for a, s in enumerate(specs)], float),
         weight=linkage.mass[linkage.root[member]],
         anchored=np.where(
             (np.bincount(linkage.root, minlength=m)[linkage.root[member]] > 1) | (linkage.held[member] == 1), 1, 0
@@ -171,6 +163,15 @@ def make_actuators(
         met=np.zeros((n, 3)),
         rate=np.zeros((n, 3)),
     )
+
+
+def _suitable_strength(spec: ActuatorSpec, linkage: Linkage, k: int, tied: float, gravity: float) -> float:
+    """The strength of an actuator on member k, that has to carry what hangs on it, or all that is tied to it (kg)."""
+    if spec.kind == "move":
+        load = max(linkage.mass[linkage.root[k]], tied)
+        return auto_strength(load * gravity, linkage.mass[k], spec.stiffness, spec.base)
+    lifted = float(np.linalg.norm(linkage.lever[k])) * gravity
+    return auto_strength(lifted, float(np.linalg.eigvalsh(linkage.inertia[k])[-1]), spec.stiffness, spec.base)
 
 
 def _first_way_round(paths: Paths) -> Floats:
