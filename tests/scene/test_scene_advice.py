@@ -66,6 +66,8 @@ def test_a_path_too_long_for_the_take_is_noticed(scene):
     assert line == "actors.ball.move.speed: at 2 m/s the 50 m between the keys take longer than the 20 s of the take"
     scene.actors["ball"].move.loop = True
     assert warnings(scene) == []
+    scene["ball"].turn([{"euler": [0, 0, 0]}, {"euler": [0, 0, 3600]}], speed=90)
+    assert any("at 90 °/s the 3600 ° between the keys" in line for line in warnings(scene))
 
 
 def test_half_turns_are_ambiguous(scene):

@@ -114,3 +114,31 @@ def test_wishes_that_contradict_each_other_tear_nothing_apart(seed: int) -> None
     take = simulate(scene)
     speed = np.linalg.norm(np.diff(take.position, axis=0), axis=2) * 60
     assert speed.max() < 30
+
+
+def test_what_cannot_move_at_all_is_not_pulled_ever_harder() -> None:
+    """Rounding is all that a body welded to the world answers with, and no measure of how heavy it is."""
+    scene = Scene(seconds=2)
+    stump = scene.body("stump", box=[0.2, 0.3, 0.1], mass=1, at=[0.3, 0.2, 1.1], euler=[10, 20, 30])
+    arm = scene.body("arm", box=[0.2, 0.3, 0.1], mass=1, at=[0.7, 0.2, 1.1], euler=[10, 20, 30])
+    scene.joint("root", weld=[stump, "world"], at=[0, 0.1, 1])
+    scene.joint("elbow", ball=[stump, arm], at=[0.4, 0.2, 1.1])
+    stump.move([[0.3, 0.2, 1.1], [1, 0, 1]], base_distance=0.2, speed=1)
+    arm.move([[0.7, 0.2, 1.1], [0.4, 0.2, 1.4]], base_distance=0.1, speed=0.5)
+    take = simulate(scene)
+    assert take.channels["stump.move.force"].max() < 1000  # N; it was 2e15
+    assert np.linalg.norm(take.position[-1, take.index("arm")] - [0.4, 0.2, 1.4]) < 0.02
+    assert not any(event["kind"] == "step rejected" for event in take.events)
+
+
+def test_a_turn_that_a_rope_holds_back_does_not_gather_torque() -> None:
+    scene = Scene(seconds=8, gravity=[0, 0, 0])
+    plate = scene.body("plate", box=[0.4, 0.4, 0.1], mass=3, at=[0.5, 0, 1])
+    ball = scene.body("ball", sphere=0.1, mass=1, at=[0, 0, 1])
+    scene.joint("tether", in_sphere=[plate, ball], at=[0.5, 0, 1], center=[0, 0, 1], radius=0.6)
+    scene.joint("rope", in_sphere=[plate, "world"], at=[0.7, 0, 1], center=[0.7, -0.05, 1], radius=0.1)
+    ball.move([[0, 0, 1]])
+    plate.move([[0.5, 0, 1]], base_distance=0.2, speed=1)
+    plate.turn([{"euler": [0, 0, 0]}, {"euler": [0, 0, 100]}], base_angle=20, speed=60)
+    torque = simulate(scene).channels["plate.turn.torque"]
+    assert torque[-1] < 1.2 * torque[60]

@@ -114,3 +114,15 @@ def test_joints_that_cannot_hold_are_named_with_a_remedy_that_helps() -> None:
     assert "joints too far off at joints." in line
     assert line.endswith("wider limits or some slack, may help")
     assert simulate(hanging(0.2)).remarks() == []
+
+
+def test_large_numbers_are_told_without_exponents() -> None:
+    scene = Scene(seconds=1)
+    scene.body("wall", box=[0.2, 2, 2], at=[0.5, 0, 0], fixed=True)
+    crate = scene.body("crate", box=[0.4, 0.4, 0.4], mass=400, at=[0, 0, 0])
+    crate.move([[0, 0, 0], [2, 0, 0]], speed=2, base_distance=0.05, strength=8000)
+    snail = scene.body("snail", sphere=0.1, at=[0, 5, 0])
+    snail.move([[0, 5, 0], [200, 5, 0]], speed=1, base_distance=0.1)
+    lines = simulate(scene).remarks()
+    assert any("all its strength of 8000 N is used: strength: 16000 or" in line for line in lines)
+    assert any("about 200 s more are needed" in line for line in lines)

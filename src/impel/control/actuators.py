@@ -20,16 +20,15 @@ Integers = NDArray[np.int64]
 
 RESIDUAL = 0.3  # of the pull at base distance: what the correction may add beyond the weight (measured: no wind-up)
 
-# What holds an actuator's body back. Only what is immovable, or jointed to others, can do so for long, and let it shoot
-# off afterwards; what is free to move is a load, to be carried; and what comes through the air is to be withstood.
-NOTHING, LOOSE, IMMOVABLE = 0.0, 1.0, 2.0
+# What holds an actuator's body back. What is loose is a load, to be carried. Joints can do so for long, and let it
+# shoot off afterwards; so can what is immovable, but only along its normal (see `press_less`): else it is nothing.
+# What comes through the air is to be withstood.
+NOTHING, LOOSE, JOINTS = 0.0, 1.0, 2.0
 
 TINY = 1e-300
 LIFT, LIFT_MOST = 0.1, 0.02  # of the base distance, and m: what stands is let stand until its target is so much higher
-TOO_FAST, FORGET = (
-    1.2,
-    4.0,
-)  # times the speed it should have: what then pushes on is forgotten so much faster than learnt
+TOO_FAST = 1.2  # times the speed that it should have: what still pushes it on ...
+FORGET = 4.0  # ... is forgotten so many times faster than it was learnt
 
 
 @struct
@@ -52,6 +51,7 @@ class Actuators:
     weight: Floats  # (A,) kg: what a force may have to carry
     anchored: Integers  # (A,) 1 if joints may hold its body back
     whole: Integers  # (N,) bodies with the same number hang together
+    firm: Integers  # (N,) 1 for what is immovable, or welded to it
     # State: what goes on from step to step.
     segment: Floats  # (A,) where the target is
     u: Floats  # (A,)
@@ -69,7 +69,7 @@ class Actuators:
     last_momentum: Floats  # (M, 3)
     last_rate: Floats  # (A, 3) velocity or spin of a crew's bodies
     # Scratch of one step.
-    touched: Floats  # (A,) by what its body is held back
+    held_by: Floats  # (A,) NOTHING, LOOSE or JOINTS
     standing: Floats  # (A,) kg: bodies that it moves and that stand on something
     wish: Floats  # (A, 3) acceleration
     pull: Floats  # (A, 3) force or torque
@@ -147,15 +147,15 @@ def correct(bodies, actuators, gravity, dt_last):
                 load = level(load, against, actuators.carried[a], get3(actuators.residual, a))
             if a == 0 or actuators.adaptation[a] != actuators.adaptation[a - 1]:  # an exponential is dear
                 blend = -math.expm1(-actuators.adaptation[a] * dt_last)
-            touched = actuators.touched[a]
-            most_weight = math.inf if touched == LOOSE else 1.0
+            held_by = actuators.held_by[a]
+            most_weight = math.inf if held_by == LOOSE else 1.0
             share, rest, short = adapt(
                 actuators.carried[a], get3(actuators.residual, a), load, blend, against, 0.5 * strength, most_weight
             )
             limit = RESIDUAL * actuators.stiffness[a] * actuators.base[a]
-            if turns and touched == IMMOVABLE:
+            if turns and held_by == JOINTS:
                 rest = limit_torque(rest, get4(bodies.orientation, body), linkage.inertia[k], limit)
-            elif not turns and touched == IMMOVABLE:
+            elif not turns and held_by == JOINTS:
                 rest = limit_size(rest, limit * actuators.weight[a])
             if not turns:
                 rest = slow_down(rest, get3(bodies.velocity, body), actuators, a, blend)

@@ -35,7 +35,7 @@ class Crews:
     inertia: Floats  # tiles: the inverse of that, as far as there is one
     fall: Floats  # (D, 3) acceleration by gravity alone, with no actuator at work
     # Scratch.
-    ease: Floats  # (D,) how easily a worker's body gives way: its largest answer to itself
+    ease: Floats  # (D,) how easily a worker's body gives way: its largest answer to itself, never nothing
     square: Floats  # tiles
     column: Floats  # (3D,)
     free: Floats  # (N, 6) acceleration and angular acceleration that each body would have without joints

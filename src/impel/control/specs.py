@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.control.actuators import IMMOVABLE, Actuators
+from impel.control.actuators import JOINTS, Actuators
 from impel.control.crews import make_crews
-from impel.control.linkage import Placed, Tie, make_linkage
+from impel.control.linkage import Linkage, Placed, Tie, make_linkage
 from impel.control.targets import reach_of
 from impel.motion.orientations import matrix_from_quaternion
 from impel.motion.paths import Paths, make_paths
@@ -113,13 +113,8 @@ def make_actuators(
             return s.strength
         if a in in_crew:
             return math.inf
-        k = member_of[s.body]
-        if s.kind == "move":
-            hanging = [i for i, island in islands.items() if island == islands.get(s.body)]  # also by ropes
-            load = max(linkage.mass[linkage.root[k]], sum(bodies.mass[i] for i in hanging))
-            return auto_strength(load * gravity, linkage.mass[k], s.stiffness, s.base)
-        lifted = float(np.linalg.norm(linkage.lever[k])) * gravity
-        return auto_strength(lifted, float(np.linalg.eigvalsh(linkage.inertia[k])[-1]), s.stiffness, s.base)
+        tied = [i for i, island in islands.items() if island == islands.get(s.body)]  # also by ropes
+        return _suitable_strength(s, linkage, member_of[s.body], sum(bodies.mass[i] for i in tied), gravity)
 
     def most_wish(a: int, s: ActuatorSpec) -> float:
         """As auto_strength, where the inertia is not known beforehand; what hangs may swing as gravity lets it."""
@@ -149,6 +144,7 @@ def make_actuators(
             (np.bincount(linkage.root, minlength=m)[linkage.root[member]] > 1) | (linkage.held[member] == 1), 1, 0
         ),
         whole=np.arange(len(bodies.mass)),
+        firm=np.where(np.isfinite(bodies.mass), 0, 1),
         segment=np.zeros(n),
         u=np.zeros(n),
         lap=np.zeros(n),
@@ -164,7 +160,7 @@ def make_actuators(
         last_velocity=np.zeros((m, 3)),
         last_momentum=np.zeros((m, 3)),
         last_rate=np.zeros((n, 3)),
-        touched=np.full(n, IMMOVABLE),
+        held_by=np.full(n, JOINTS),
         standing=np.zeros(n),
         wish=np.zeros((n, 3)),
         pull=np.zeros((n, 3)),
@@ -172,6 +168,15 @@ def make_actuators(
         met=np.zeros((n, 3)),
         rate=np.zeros((n, 3)),
     )
+
+
+def _suitable_strength(spec: ActuatorSpec, linkage: Linkage, k: int, tied: float, gravity: float) -> float:
+    """The strength of an actuator on member k, that has to carry what hangs on it, or all that is tied to it (kg)."""
+    if spec.kind == "move":
+        load = max(linkage.mass[linkage.root[k]], tied)
+        return auto_strength(load * gravity, linkage.mass[k], spec.stiffness, spec.base)
+    lifted = float(np.linalg.norm(linkage.lever[k])) * gravity
+    return auto_strength(lifted, float(np.linalg.eigvalsh(linkage.inertia[k])[-1]), spec.stiffness, spec.base)
 
 
 def _first_way_round(paths: Paths) -> Floats:

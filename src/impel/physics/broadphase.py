@@ -26,6 +26,7 @@ MARGIN_TIME = 0.08  # ... plus the way it goes in this time, s. Measured: benchm
 COUNT, WANTED, BUILT, BUILDS = range(4)
 LOWEST, HIGHEST = 0, 3  # columns of `near.box`
 POSITION, ORIENTATION = 0, 3  # columns of `near.built`
+PLACE = 6  # columns of `contacts.place`
 
 
 @struct
@@ -40,7 +41,7 @@ class Near:
     collides: NDArray[np.bool_]  # (N,)
     excluded: Integers  # sorted keys i·N + j with i < j
     pair: Integers  # (P, 2) scratch
-    memory: Floats  # (P, 6) scratch: touching, friction
+    memory: Floats  # (P, 12) scratch: touching, friction, place
     table: Integers  # scratch: pairs that touch, by a hash of their bodies
 
 
@@ -77,7 +78,15 @@ def find_pairs(bodies, contacts, dt):
         near.info[BUILT] = 0
         return False
     _carry_over(
-        near.table, near.pair, near.memory, contacts.pair, contacts.touching, contacts.friction, near.info[COUNT], found
+        near.table,
+        near.pair,
+        near.memory,
+        contacts.pair,
+        contacts.touching,
+        contacts.friction,
+        contacts.place,
+        near.info[COUNT],
+        found,
     )
     mix(contacts.pair, found, kind, extent, contacts.coating, bodies.inverse_mass, contacts.material)
     near.info[COUNT] = found
@@ -209,7 +218,7 @@ def _slot(pair, p, mask):
 
 
 @kernel
-def _carry_over(table, new, memory, pair, touching, friction, count, found):
+def _carry_over(table, new, memory, pair, touching, friction, place, count, found):
     """Put new pairs in place of the old ones; a pair that stays keeps its memory (hash table, linear probing)."""
     mask = len(table) - 1
     for slot in range(len(table)):
@@ -218,6 +227,8 @@ def _carry_over(table, new, memory, pair, touching, friction, count, found):
         memory[p, 0] = touching[p]
         for k in range(REMEMBERED):
             memory[p, 1 + k] = friction[p, k]
+        for k in range(PLACE):
+            memory[p, 1 + REMEMBERED + k] = place[p, k]
         if touching[p] > 0.0:
             slot = _slot(pair, p, mask)
             while table[slot] >= 0:
@@ -234,6 +245,8 @@ def _carry_over(table, new, memory, pair, touching, friction, count, found):
         touching[p] = memory[old, 0] if old >= 0 else 0.0
         for k in range(REMEMBERED):
             friction[p, k] = memory[old, 1 + k] if old >= 0 else 0.0
+        for k in range(PLACE):
+            place[p, k] = memory[old, 1 + REMEMBERED + k] if old >= 0 else 0.0
     for p in range(found):
         pair[p, 0], pair[p, 1] = new[p, 0], new[p, 1]
 

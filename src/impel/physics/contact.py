@@ -35,7 +35,7 @@ from impel.physics import broadphase
 from impel.physics import coating as coating_of
 from impel.physics.bars import DISC, press_bar
 from impel.physics.bodies import Bodies
-from impel.physics.broadphase import Near, with_capacity
+from impel.physics.broadphase import PLACE, Near, with_capacity
 from impel.physics.coating import Coating, both_press, default_coating
 from impel.physics.friction import REMEMBERED, SHEAR, rub
 from impel.physics.patches import BOUNCE, COLUMNS, ELASTIC, distance, press_ball, press_balls, press_points, sum_up
@@ -99,14 +99,14 @@ def make_contacts(
         collides=np.ones(n, bool) if collides is None else np.array(collides, bool),
         excluded=np.array(sorted({min(i, j) * n + max(i, j) for i, j in tied or []}), np.int64),
         pair=np.zeros((0, 2), np.int64),
-        memory=np.zeros((0, 1 + REMEMBERED)),
+        memory=np.zeros((0, 1 + REMEMBERED + PLACE)),
         table=np.zeros(0, np.int64),
     )
     contacts = Contacts(
         touching=np.zeros(0),
         friction=np.zeros((0, REMEMBERED)),
         load=np.zeros(0),
-        place=np.zeros((0, 6)),
+        place=np.zeros((0, PLACE)),
         pair=np.zeros((0, 2), np.int64),
         material=np.zeros((0, 6)),
         coating=coating,

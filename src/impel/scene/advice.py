@@ -99,7 +99,7 @@ def _path(wish: Move | Turn, numbers: Drive, name: str, where: str, scene: Scene
     reach = numbers.speed * scene.world.seconds
     if not wish.loop and sum(ways) > reach:
         yield (
-            f"{where}.speed: at {numbers.speed * scale:.3g} {unit}/s the {sum(ways) * scale:.3g} {unit} between the "
+            f"{where}.speed: at {numbers.speed * scale:.4g} {unit}/s the {sum(ways) * scale:.4g} {unit} between the "
             f"keys take longer than the {scene.world.seconds:g} s of the take"
         )
     if isinstance(wish, Move):

@@ -199,16 +199,24 @@ def _actuators(specs: list[ActuatorSpec], bodies: Bodies, joints: Joints | None,
 
 def _hang_together(actuators: Actuators, bodies: Bodies, joints: Joints) -> None:
     """Tell the actuators which bodies are jointed, and whom nothing but what it meets on its way can hold back: a force
-    that moves a structure alone, with no joint to anything immovable."""
+    that moves a structure alone, with no joint to anything immovable. A crew is held back by its own; also by ropes,
+    of which the linkage knows nothing."""
     island_of = _island_of(joints)
     for body, island in island_of.items():
         actuators.whole[body] = len(bodies.mass) + island
+    welds = joints.each[joints.each["kind"] == KINDS.index("weld")]
+    for _ in welds:  # as far as welds reach from what is immovable
+        firm = np.maximum(actuators.firm[welds["a"]], actuators.firm[welds["b"]])
+        np.maximum.at(actuators.firm, welds["a"], firm)
+        np.maximum.at(actuators.firm, welds["b"], firm)
     fixed = np.isinf(bodies.mass[joints.each["a"]]) | np.isinf(bodies.mass[joints.each["b"]])
     held = {island_of[int(i)] for joint in joints.each[fixed] for i in (joint["a"], joint["b"]) if int(i) in island_of}
     crew = set() if actuators.crews is None else set(actuators.crews.worker.tolist())
     for a, body in enumerate(actuators.body.tolist()):
-        if body in island_of and actuators.paths.turns[a] == 0:
-            actuators.anchored[a] = island_of[body] in held or a in crew
+        if a in crew:
+            actuators.anchored[a] = 1
+        elif body in island_of and actuators.paths.turns[a] == 0:
+            actuators.anchored[a] = island_of[body] in held
 
 
 def _island_of(joints: Joints) -> dict[int, int]:

@@ -2,7 +2,7 @@
 
 import math
 
-from impel.control.actuators import IMMOVABLE, LOOSE, NOTHING, press_less
+from impel.control.actuators import JOINTS, LOOSE, NOTHING, press_less
 from impel.kernel import kernel
 from impel.motion.rotations import dot, get3, get3_at, norm, scale, set3, set3_at
 from impel.physics.bodies import spin_of
@@ -12,7 +12,7 @@ from impel.physics.skyline import factor, get_tile, plus, product, set_tile, sol
 
 BLOCKED = 0.002  # over the easiest: a direction in which bodies give way less is not pulled. At full stretch an arm's
 # tip would need ever larger forces to go farther, and none of them would help.
-TINY = 1e-12
+FIRM = 1e-5  # of what it would be without joints: a body that gives way less does not move but for rounding
 SUPPORT = 0.2  # what is lighter, over what would stand on it, is no ground to stand on
 STEEP = 0.5  # cosine: on a slope up to 60° things stand, on a steeper one they lean against it
 
@@ -28,7 +28,7 @@ def feel(bodies, joints, contacts, actuators, gravity):
 def feel_contact(bodies, contacts, actuators, gravity):
     """What touches the bodies of the actuators, and what hangs on them."""
     for a in range(len(actuators.body)):
-        actuators.touched[a] = IMMOVABLE if actuators.anchored[a] == 1 else NOTHING
+        actuators.held_by[a] = JOINTS if actuators.anchored[a] == 1 else NOTHING
         actuators.standing[a] = 0.0
     if contacts is None:
         return
@@ -53,8 +53,8 @@ def feel_one(bodies, actuators, a, body, by, normal, gravity):
 
     Of a structure only those bodies stand that are touched themselves: legs may fold.
     """
-    if bodies.inverse_mass[by] > 0.0:
-        actuators.touched[a] = LOOSE
+    if actuators.firm[by] == 0:
+        actuators.held_by[a] = LOOSE
     else:
         press_less(bodies, actuators, a, normal)
     if bodies.mass[by] > SUPPORT * actuators.weight[a] and dot(normal, gravity) < -STEEP * norm(gravity):
@@ -77,6 +77,7 @@ def feel_joints(bodies, joints, actuators, crews, gravity):
         for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
             set3(crews.free, joints.members[k], (0.0, 0.0, 0.0))
         for d in range(crews.first[c], crews.first[c + 1]):
+            crews.ease[d] = 0.0
             for axis in range(3):
                 push(bodies, joints, actuators, crews, c, d, axis)
         weigh_crew(crews, c)
@@ -86,19 +87,23 @@ def feel_joints(bodies, joints, actuators, crews, gravity):
 
 @kernel
 def push(bodies, joints, actuators, crews, c, d, axis):
-    """Write one column of tiles: how the bodies of a crew answer to worker d along one axis."""
+    """Write one column of tiles: how the bodies of a crew answer to worker d along one axis; and how easily its own."""
     island = crews.island[c]
     body = actuators.body[crews.worker[d]]
     if actuators.paths.turns[crews.worker[d]] == 1:
         torque = (1.0 if axis == 0 else 0.0, 1.0 if axis == 1 else 0.0, 1.0 if axis == 2 else 0.0)
         set3_at(crews.free, body, 3, spin_of(bodies, body, torque))
+        unheld = crews.free[body, 3 + axis]
     else:
-        crews.free[body, axis] = bodies.inverse_mass[body]
+        unheld = bodies.inverse_mass[body]
+        crews.free[body, axis] = unheld
     hold_back(joints, island, crews.free)
     for e in range(crews.first[c], crews.first[c + 1]):
         answer = answer_of(bodies, joints, actuators, crews, island, e)
         for k in range(3):
             crews.answer[3 * (crews.row[e, 1] + d) + k, axis] = answer[k]
+    own = crews.answer[3 * (crews.row[d, 1] + d) + axis, axis]
+    crews.ease[d] = max(crews.ease[d], own, FIRM * unheld)
     for k in range(6):
         crews.free[body, k] = 0.0
 
@@ -121,13 +126,8 @@ def weigh_crew(crews, c):
     """
     begin, end = crews.first[c], crews.first[c + 1]
     for d in range(begin, end):
-        easiest = 0.0
-        for k in range(3):
-            easiest = max(easiest, crews.answer[3 * (crews.row[d, 1] + d) + k, k])
-        crews.ease[d] = math.sqrt(easiest)
-    for d in range(begin, end):
         for e in range(begin, end):
-            both = 1.0 / max(crews.ease[d] * crews.ease[e], TINY)
+            both = 1.0 / math.sqrt(crews.ease[d] * crews.ease[e])
             for k in range(3):
                 at = 3 * (crews.row[d, 1] + e) + k
                 set3(crews.answer, at, scale(get3(crews.answer, at), both))
@@ -148,6 +148,6 @@ def weigh_crew(crews, c):
                     crews.column[3 * e + i] = crews.answer[3 * (crews.row[e, 1] + d) + i, k]
             solve(crews.square, crews.row, begin, end, crews.column)
             for e in range(begin, end):
-                both = 1.0 / max(crews.ease[d] * crews.ease[e], TINY)
+                both = 1.0 / math.sqrt(crews.ease[d] * crews.ease[e])
                 for i in range(3):
                     crews.inertia[3 * (crews.row[e, 1] + d) + i, k] = both * crews.column[3 * e + i]

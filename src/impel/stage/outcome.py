@@ -10,6 +10,7 @@ from impel.physics.joint_specs import KINDS
 from impel.physics.joints import FRAME_A, Joints
 from impel.stage.compile import Compiled
 from impel.stage.state import Stage
+from impel.takes.remarks import plain
 
 Floats = NDArray[np.float64]
 
@@ -76,8 +77,8 @@ def _in_the_way(compiled: Compiled, stage: Stage, a: int, used_up: bool) -> str:
     against = f"it touches {', '.join(touched)}; " if touched else ""
     if used_up:
         strength = float(stage.actuators.strength[a])
-        used = f"{against}all its strength of {strength:.3g} {'N·m' if turns else 'N'} is used"
-        return f'{used}: strength: {float(f"{2 * strength:.2g}"):g} or "unlimited" may help'
+        used = f"{against}all its strength of {plain(strength, 3)} {'N·m' if turns else 'N'} is used"
+        return f'{used}: strength: {plain(2 * strength, 2)} or "unlimited" may help'
     crews = stage.actuators.crews
     if not touched and crews is not None and a in crews.worker:
         return "its joints do not let it get nearer: its way may lead out of reach"

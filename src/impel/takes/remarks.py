@@ -26,12 +26,17 @@ def remarks(take: Take) -> list[str]:
     return lines
 
 
+def plain(number: float, digits: int) -> str:
+    """A number as people write it: rounded to so many digits that count, with no exponent up to a million."""
+    return f"{float(f'{number:.{digits}g}'):g}"
+
+
 def _rough(events: list[dict[str, Any]]) -> str:
     total = sum(event["details"]["seconds"] for event in events)
     worst = max(events, key=lambda event: event["details"]["seconds"])
     reason, where = worst["details"]["reason"], " and ".join(worst["details"]["where"])
     place = f" at {where}" if where else ""
-    return f"rough for {total:.2g} s in all, most at {worst['time']:.2f} s: {reason}{place}; {REMEDIES[reason]}"
+    return f"rough for {plain(total, 2)} s in all, most at {worst['time']:.2f} s: {reason}{place}; {REMEDIES[reason]}"
 
 
 def _ending(event: dict[str, Any], end: float) -> str:
@@ -39,7 +44,7 @@ def _ending(event: dict[str, Any], end: float) -> str:
     if event["kind"] == "out of time":
         return (
             f"{_how_far(details)} and is still on its way when the {end:g} s are over; "
-            f"about {details['needs']:.2g} s more are needed"
+            f"about {plain(details['needs'], 2)} s more are needed"
         )
     since = f"held up since {event['time']:.1f} s" if event["time"] > 0.05 else "held up from the start"
     return f"{_how_far(details)}, {since}: {details['because']}"
