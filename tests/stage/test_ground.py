@@ -118,3 +118,82 @@ def test_a_load_on_a_rope_is_carried() -> None:
     take = simulate(scene)
     assert keys_reached(take) == 2
     assert take.channels["drone.move.distance"][-1] < 0.02
+
+
+def test_a_tray_carries_half_its_weight_by_default() -> None:
+    scene = Scene(seconds=5)
+    tray = scene.body("tray", box=[0.8, 0.8, 0.1], mass=2, at=[0, 0, 1])
+    scene.body("crate", box=[0.3, 0.3, 0.3], mass=1, at=[0, 0, 1.2])
+    tray.move([[0, 0, 1], [0, 0, 2]], speed=0.5)
+    tray.turn([{"euler": [0, 0, 0]}])
+    take = simulate(scene)
+    assert take.position[-1, take.index("crate"), 2] == pytest.approx(2.2, abs=0.02)
+    assert take.remarks() == []
+
+
+def test_strength_that_the_load_alone_uses_up_is_told() -> None:
+    scene = Scene(seconds=4)
+    tray = scene.body("tray", box=[0.8, 0.8, 0.1], mass=2, at=[0, 0, 1])
+    scene.body("crate", box=[0.3, 0.3, 0.3], mass=2, at=[0, 0, 1.2])
+    tray.move([[0, 0, 1], [0, 0, 2]], speed=0.5, strength=50)
+    tray.turn([{"euler": [0, 0, 0]}])
+    (line,) = [line for line in simulate(scene).remarks() if line.startswith("tray.move")]
+    assert "all its strength of 50 N is used" in line
+
+
+@pytest.mark.parametrize("rise", [0.15, 0.3])
+def test_a_low_rise_lifts_what_rolled_before(rise: float) -> None:
+    scene = grounded(12)
+    ball = scene.body("ball", sphere=0.2, mass=1, at=[0, 0, 0.2])
+    ball.move([[0, 0, 0.2], [8, 0, 0.2 + rise]], speed=1)
+    take = simulate(scene)
+    assert take.position[-1, take.index("ball"), 2] == pytest.approx(0.2 + rise, abs=0.03)
+    assert keys_reached(take) == 1
+
+
+def test_legs_that_fold_do_not_carry_who_is_moved() -> None:
+    """A torso on two passive legs with knees, moved at the height where its feet just touch the ground."""
+    scene = grounded(4)
+    torso = scene.body("torso", box=[0.2, 0.4, 0.5], mass=4, at=[0, 0, 1.15])
+    for name, y in (("left", 0.1), ("right", -0.1)):
+        thigh = scene.body(f"{name} thigh", capsule={"radius": 0.05, "length": 0.35}, mass=1, at=[0, y, 0.675])
+        shin = scene.body(f"{name} shin", capsule={"radius": 0.05, "length": 0.35}, mass=0.8, at=[0, y, 0.225])
+        scene.joint(f"{name} hip", ball=[torso, thigh], at=[0, y, 0.9])
+        scene.joint(f"{name} knee", hinge=[thigh, shin], at=[0, y, 0.45], axis=[0, 1, 0], limits=[0, 140])
+    torso.move([[0, 0, 1.15], [0, 0, 1.15]], base_distance=0.2)
+    torso.turn([{"euler": [0, 0, 0]}])
+    take = simulate(scene)
+    assert take.position[:, take.index("torso"), 2].min() > 1.1
+
+
+def test_an_actor_does_not_shoot_off_when_what_it_pushes_slips_aside() -> None:
+    scene = grounded(6)
+    scene.body("crate", box=[0.6, 0.6, 0.6], mass=6, at=[1, 0, 0.3])
+    ball = scene.body("ball", sphere=0.2, mass=2, at=[0, -0.2, 0.2])
+    ball.move([[0, -0.2, 0.2], [3, -0.2, 0.2]], speed=1, strength="unlimited")
+    assert simulate(scene).channels["ball.speed"].max() < 1.5
+
+
+def test_a_light_plank_on_the_ground_is_stood_on() -> None:
+    scene = grounded(3)
+    scene.body("plank", box=[4, 1, 0.1], mass=1.5, at=[0, 0, 0.05])
+    ball = scene.body("ball", sphere=0.2, mass=2, at=[-1, 0, 0.3])
+    ball.move([[-1, 0, 0.3], [1, 0, 0.3]], speed=1)
+    take = simulate(scene)
+    q = take.orientation[:, take.index("ball")]
+    turned = np.unwrap(2 * np.arctan2(q[:, 2], q[:, 0]), period=2 * np.pi)[-1]
+    way = take.position[-1, take.index("ball"), 0] - take.position[-1, take.index("plank"), 0] + 1
+    assert turned == pytest.approx(way / 0.2, rel=0.1)
+
+
+def test_a_wall_that_is_welded_to_the_world_is_a_wall() -> None:
+    def force(**wall: object) -> float:
+        scene = Scene(seconds=4, gravity=[0, 0, 0])
+        scene.body("wall", box=[0.2, 2, 2], at=[1, 0, 0], **wall)
+        if "mass" in wall:
+            scene.joint("nail", weld=["wall", "world"])
+        ball = scene.body("ball", sphere=0.1, mass=1)
+        ball.move([[0, 0, 0], [3, 0, 0]], speed=1, base_distance=0.3, strength="unlimited")
+        return float(simulate(scene).channels["ball.move.force"][-1])
+
+    assert force(mass=1) == pytest.approx(force(fixed=True), rel=0.05)
