@@ -293,3 +293,9 @@ def test_what_is_not_simulated_yet_is_said_to_be_so_and_never_offered():
             parse_scene({"bodies": {"ball": body}, **wrong})
         (line,) = problem.value.lines
         assert not re.search(r"\bin\b|goals|appointments", line.partition("frobnicate: ")[2] or line)
+
+
+def test_a_take_is_told_from_a_scene(tmp_path):
+    (tmp_path / "take.npz").write_bytes(b"PK")
+    with pytest.raises(Problem, match=r"take\.npz: is a take, not a scene; impel render draws it"):
+        load_scene(tmp_path / "take.npz")

@@ -20,7 +20,8 @@ def remarks(take: Take) -> list[str]:
     for event in take.events:
         if event["kind"] in ("held up", "out of time"):
             lines.append(f"{event['subject']}: {_ending(event, float(take.time[-1]))}")
-    rough = [event for event in take.events if event["kind"] == "smallest step"]
+    # Takes of earlier versions do not tell how long it went badly.
+    rough = [event for event in take.events if event["kind"] == "smallest step" and "seconds" in event["details"]]
     if sum(event["details"]["seconds"] for event in rough) >= VISIBLE:
         lines.append(_rough(rough))
     return lines
