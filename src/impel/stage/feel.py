@@ -13,7 +13,8 @@ from impel.physics.skyline import factor, get_tile, plus, product, set_tile, sol
 BLOCKED = 0.002  # over the easiest: a direction in which bodies give way less is not pulled. At full stretch an arm's
 # tip would need ever larger forces to go farther, and none of them would help.
 FIRM = 1e-5  # of what it would be without joints: a body that gives way less does not move but for rounding
-SUPPORT = 0.2  # what is lighter, over what would stand on it, is no ground to stand on
+SUPPORT = 0.2  # what is lighter, over what would stand on it, is no ground to stand on ...
+STILL = 0.1  # m/s: ... nor is what is loose and moves faster: it tumbles
 STEEP = 0.5  # cosine: on a slope up to 60° things stand, on a steeper one they lean against it
 
 
@@ -57,7 +58,10 @@ def feel_one(bodies, actuators, a, body, by, normal, gravity):
         actuators.held_by[a] = LOOSE
     else:
         press_less(bodies, actuators, a, normal)
-    if bodies.mass[by] > SUPPORT * actuators.weight[a] and dot(normal, gravity) < -STEEP * norm(gravity):
+    supports = bodies.mass[by] > SUPPORT * actuators.weight[a]
+    if actuators.firm[by] == 0:
+        supports &= norm(get3(bodies.velocity, by)) < STILL
+    if supports and dot(normal, gravity) < -STEEP * norm(gravity):
         actuators.standing[a] += bodies.mass[body]
 
 
