@@ -60,13 +60,13 @@ def largest_stable_step(specs: Sequence[ActuatorSpec]) -> float:
 
 
 def auto_strength(weight: float, mass: float, stiffness: float, base: float) -> float:
-    """A strength that never shows in ordinary motion: four times the weight plus twice the pull at base distance.
+    """A strength that never shows in ordinary motion: twice the weight to carry plus twice the pull at base distance.
 
-    Half of the strength is for the correction: so it can carry its weight twice, or withstand as much. Yet a body far
-    from its path is limited to about twice the acceleration that its path ever asks for. For turns `weight` is the
-    largest torque of gravity.
+    Half of the strength is for the correction, which needs the weight and RESIDUAL = 0.3 of the pull; pull and
+    correction together stay below 1.3 times the pull plus the weight. Yet a body far from its path is limited to
+    about twice the acceleration that its path ever asks for. For turns `weight` is the largest torque of gravity.
     """
-    return 2 * (2 * weight + mass * stiffness * base)
+    return 2 * (weight + mass * stiffness * base)
 
 
 def make_actuators(
@@ -173,7 +173,7 @@ def make_actuators(
 def _suitable_strength(spec: ActuatorSpec, linkage: Linkage, k: int, tied: float, gravity: float) -> float:
     """The strength of an actuator on member k, that has to carry what hangs on it, or all that is tied to it (kg)."""
     if spec.kind == "move":
-        load = max(linkage.mass[linkage.root[k]], tied)
+        load = 2 * max(linkage.mass[linkage.root[k]], tied)  # and something of its own weight put on it
         return auto_strength(load * gravity, linkage.mass[k], spec.stiffness, spec.base)
     lifted = float(np.linalg.norm(linkage.lever[k])) * gravity
     return auto_strength(lifted, float(np.linalg.eigvalsh(linkage.inertia[k])[-1]), spec.stiffness, spec.base)

@@ -36,9 +36,7 @@ class Recorder:
         self.aim = np.zeros((frames, actuators, 4))  # of those that turn
         self.lengths = np.zeros(0)
         if performance.stage.actuators is not None:
-            paths = performance.stage.actuators.paths
-            self.lengths = np.zeros(len(paths.segments))
-            segment_lengths(paths, self.lengths)
+            self.lengths = np.zeros(len(performance.stage.actuators.paths.segments))  # measured in the first frame
 
     def write_frame(self) -> None:
         frame, stage = self.performance.frame, self.performance.stage
@@ -119,6 +117,8 @@ def _energy(stage: Any) -> float:
 
 @kernel
 def _look_at_actuators(bodies, actuators, lengths, felt, target):
+    if lengths[0] == 0.0:
+        segment_lengths(actuators.paths, lengths)
     for a in range(len(actuators.body)):
         body = actuators.body[a]
         x, q = get3(bodies.position, body), get4(bodies.orientation, body)
