@@ -6,22 +6,23 @@ import pytest
 from jointed import GRAVITY, LINKS, NOTHING_TOLD, advance, bodies_at, chain, jointed, mujoco_chain
 
 from impel.kernel import kernel
+from impel.physics.joint_rows import resist
 from impel.physics.joints import LIVE, JointSpec
-from impel.physics.response import acceleration_of, heed_limits, hold_back, ignore_limits, turning_of
+from impel.physics.response import acceleration_of, heed_limits, ignore_limits, turning_of
 
 
 @kernel
-def answer(bodies, joints, free, acceleration, turning):
+def answer(bodies, joints, free, free_turning, acceleration, turning):
     """The acceleration and angular acceleration of all bodies."""
-    hold_back(joints, 0, free)
+    resist(joints, 0, free, free_turning)
     for i in range(len(bodies.mass)):
         acceleration[i] = acceleration_of(bodies, joints, 0, free, i)
-        turning[i] = turning_of(joints, 0, free, i)
+        turning[i] = turning_of(joints, 0, free_turning, i)
 
 
 def answers(bodies, joints, free):
     found = np.zeros((2, len(bodies.mass), 3))
-    answer(bodies, joints, free, *found)
+    answer(bodies, joints, free[:, :3].copy(), free[:, 3:].copy(), *found)
     return found
 
 

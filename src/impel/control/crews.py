@@ -38,7 +38,8 @@ class Crews:
     ease: Floats  # (D,) how easily a worker's body gives way: its largest answer to itself, never nothing
     square: Floats  # tiles
     column: Floats  # (3D,)
-    free: Floats  # (N, 6) acceleration and angular acceleration that each body would have without joints
+    free: Floats  # (N, 3) acceleration that each body would have without joints ...
+    free_turning: Floats  # (N, 3) ... and angular acceleration
 
 
 def make_crews(
@@ -75,7 +76,8 @@ def make_crews(
         ease=np.zeros(first[-1]),
         square=np.zeros((3 * tiles, 3)),
         column=np.zeros(3 * first[-1]),
-        free=np.zeros((bodies, 6)),
+        free=np.zeros((bodies, 3)),
+        free_turning=np.zeros((bodies, 3)),
     )
 
 

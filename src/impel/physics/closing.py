@@ -32,7 +32,7 @@ from impel.physics.joints import (
     TURNING_A,
     UPPER,
 )
-from impel.physics.skyline import factor, solve
+from impel.physics.skyline import solve
 
 MET = 1e-10  # m or rad: a limit that is overstepped by more than this is met
 CLOSED = 1e-12  # m or rad
@@ -68,8 +68,7 @@ def close_gaps(bodies, joints, island, iterations):
         if gap <= CLOSED or damping > STUCK:
             break
         lean(bodies, joints, island)
-        weigh(bodies, joints, island)
-        factor(joints.factor, joints.envelope, tile, tile_end, damping)
+        weigh(bodies, joints, island, damping)
         solve(joints.factor, joints.envelope, tile, tile_end, joints.change)
         _displace(bodies, joints, begin, end)
     return gap

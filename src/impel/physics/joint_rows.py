@@ -54,11 +54,12 @@ from impel.physics.joints import (
     PAIR,
     SHARED,
     SIZE,
+    TILE,
     TURNING_A,
     UPPER,
     WELD,
 )
-from impel.physics.skyline import ZERO, get_tile, plus, plus_diagonal, product, scaled, set_tile
+from impel.physics.skyline import ZERO, factor, get_tile, plus, plus_diagonal, product, scaled, set_tile, solve
 from impel.physics.surface import distance_to_surface
 
 
@@ -218,8 +219,8 @@ def lean(bodies, joints, island):
 
 
 @kernel
-def weigh(bodies, joints, island):
-    """The matrix of an island: rows·inverse mass·rows, and ones for limits that are not met."""
+def weigh(bodies, joints, island, damping):
+    """The matrix of an island, rows·inverse mass·rows and ones for limits that are not met, factored (see there)."""
     rows, data, envelope = joints.rows, joints.factor, joints.envelope
     for k in range(joints.island[island, BLANK], joints.island[island + 1, BLANK]):
         set_tile(data, joints.blank[k], ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)))
@@ -249,6 +250,7 @@ def weigh(bodies, joints, island):
                 elif t == c:
                     tile = plus_diagonal(tile, (1.0 - live[0], 1.0 - live[1], 1.0 - live[2]))
                 set_tile(data, at, tile)
+    factor(data, envelope, joints.island[island, TILE], joints.island[island + 1, TILE], damping)
 
 
 @kernel(inline=True)
@@ -265,6 +267,21 @@ def turned(place, i, m):
         p[INVERSE + 1] * m[0] + p[INVERSE + 3] * m[1] + p[INVERSE + 4] * m[2],
         p[INVERSE + 2] * m[0] + p[INVERSE + 4] * m[1] + p[INVERSE + 5] * m[2],
     )
+
+
+@kernel
+def resist(joints, island, velocity, spin):
+    """Leave in `change` the impulses with which the joints of an island stop bodies that move so."""
+    change, rows = joints.change, joints.rows
+    for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
+        joint = joints.each[k]
+        v = sub(get3(velocity, joint.a), get3(velocity, joint.b))
+        spin_a, spin_b = get3(spin, joint.a), get3(spin, joint.b)
+        for r in range(joint.row, joint.row_end):
+            rate = dot(v, get3_at(rows, r, LINEAR))
+            rate += dot(spin_a, get3_at(rows, r, ANGULAR_A)) + dot(spin_b, get3_at(rows, r, ANGULAR_B))
+            change[r] = -rate * rows[r, LIVE]
+    solve(joints.factor, joints.envelope, joints.island[island, TILE], joints.island[island + 1, TILE], change)
 
 
 @kernel

@@ -12,10 +12,8 @@ from impel.kernel import kernel
 from impel.motion.rotations import axpy, dot, get3, get3_at, get4_at, norm, set3, set3_at, set4, sub
 from impel.physics.bodies import drift_one, spin_of, turn_freely
 from impel.physics.closing import close_gaps, keep_places, meet_limits
-from impel.physics.joint_rows import lean, look, strike, turned, weigh, worst_row
+from impel.physics.joint_rows import lean, look, resist, strike, turned, weigh, worst_row
 from impel.physics.joints import (
-    ANGULAR_A,
-    ANGULAR_B,
     BEFORE,
     FORCE,
     JOINT,
@@ -23,12 +21,11 @@ from impel.physics.joints import (
     KEPT_ORIENTATION,
     KEPT_POSITION,
     KEPT_VELOCITY,
-    LINEAR,
     LIVE,
     MEMBER,
     TILE,
 )
-from impel.physics.skyline import factor, solve
+from impel.physics.skyline import solve
 from impel.physics.verdicts import DIVERGED, GOOD
 
 TOLERANCE = 1e-10  # m or rad: where the iterations stop
@@ -87,8 +84,7 @@ def hold_island(bodies, joints, island, dt):
                 iteration = 0
                 rounds += 1
                 last_error, error = math.inf, 1.0  # of the new set nothing is known yet
-                weigh(bodies, joints, island)
-                factor(joints.factor, joints.envelope, tile, tile_end, 0.0)
+                weigh(bodies, joints, island, 0.0)
         if done:
             break
         if iteration == ITERATIONS or not error < 100.0 * last_error:
@@ -195,27 +191,16 @@ def leave_limits(joints, begin, end, impulse, dt):
 @kernel
 def hold_velocities(bodies, joints):
     """Take from the velocities what the joints forbid at the present places; limits only stop what runs into them."""
-    change, rows = joints.change, joints.rows
     for island in range(len(joints.island) - 1):
         begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
-        tile, tile_end = joints.island[island, TILE], joints.island[island + 1, TILE]
         look(bodies, joints, begin, end, True)
         lean(bodies, joints, island)
         for _ in range(ROUNDS):
-            weigh(bodies, joints, island)
-            factor(joints.factor, joints.envelope, tile, tile_end, 0.0)
-            for k in range(begin, end):
-                joint = joints.each[k]
-                v = sub(get3(bodies.velocity, joint.a), get3(bodies.velocity, joint.b))
-                spin_a, spin_b = get3(bodies.spin, joint.a), get3(bodies.spin, joint.b)
-                for r in range(joint.row, joint.row_end):
-                    rate = dot(v, get3_at(rows, r, LINEAR))
-                    rate += dot(spin_a, get3_at(rows, r, ANGULAR_A)) + dot(spin_b, get3_at(rows, r, ANGULAR_B))
-                    change[r] = -rate * rows[r, LIVE]
-            solve(joints.factor, joints.envelope, tile, tile_end, change)
-            if not leave_limits(joints, begin, end, change, 0.0):
+            weigh(bodies, joints, island, 0.0)
+            resist(joints, island, bodies.velocity, bodies.spin)
+            if not leave_limits(joints, begin, end, joints.change, 0.0):
                 break
-        strike(bodies, joints, begin, end, change)
+        strike(bodies, joints, begin, end, joints.change)
         for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
             i = joints.members[k]
             set3(bodies.spin, i, turned(joints.place, i, get3(bodies.momentum, i)))

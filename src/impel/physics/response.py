@@ -5,34 +5,14 @@ a force that presses against one would otherwise not know that it can pull away 
 """
 
 from impel.kernel import kernel
-from impel.motion.rotations import axpy, dot, get3, get3_at, sub
+from impel.motion.rotations import axpy, get3, get3_at
 from impel.physics.joint_rows import weigh
-from impel.physics.joints import ANGULAR_A, ANGULAR_B, JOINT, LINEAR, LIVE, TILE, TURNING_A
-from impel.physics.skyline import factor, solve
-
-
-@kernel
-def hold_back(joints, island, free):
-    """Leave in `change` the forces with which the joints of an island act, given the acceleration and angular
-    acceleration that each body would have without them."""
-    change, rows = joints.change, joints.rows
-    tile, tile_end = joints.island[island, TILE], joints.island[island + 1, TILE]
-    for r in range(3 * tile, 3 * tile_end):
-        change[r] = 0.0
-    for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
-        joint = joints.each[k]
-        apart = sub(get3(free, joint.a), get3(free, joint.b))
-        turning_a, turning_b = get3_at(free, joint.a, 3), get3_at(free, joint.b, 3)
-        for r in range(joint.row, joint.row_end):
-            rate = dot(apart, get3_at(rows, r, LINEAR))
-            rate += dot(turning_a, get3_at(rows, r, ANGULAR_A)) + dot(turning_b, get3_at(rows, r, ANGULAR_B))
-            change[r] = -rate * rows[r, LIVE]
-    solve(joints.factor, joints.envelope, tile, tile_end, change)
+from impel.physics.joints import JOINT, LINEAR, LIVE, TURNING_A
 
 
 @kernel
 def acceleration_of(bodies, joints, island, free, body):
-    """Of a body, once `hold_back` has found what the joints do."""
+    """Of a body, once `resist` has found what the joints do; without them it would be that in `free`."""
     force = (0.0, 0.0, 0.0)
     for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
         joint = joints.each[k]
@@ -45,8 +25,8 @@ def acceleration_of(bodies, joints, island, free, body):
 
 @kernel
 def turning_of(joints, island, free, body):
-    """Angular acceleration of a body, once `hold_back` has found what the joints do."""
-    turning = get3_at(free, body, 3)
+    """Angular acceleration of a body, likewise."""
+    turning = get3(free, body)
     for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
         joint = joints.each[k]
         if joint.a == body or joint.b == body:
@@ -66,7 +46,7 @@ def ignore_limits(bodies, joints, island):
             joints.rows[joint.limit, LIVE] = 0.0
             met = True
     if met:
-        _again(bodies, joints, island)
+        weigh(bodies, joints, island, 0.0)
     return met
 
 
@@ -77,10 +57,4 @@ def heed_limits(bodies, joints, island):
         joint = joints.each[k]
         if joint.limit >= 0:
             joints.rows[joint.limit, LIVE] = abs(joints.active[joint.index])
-    _again(bodies, joints, island)
-
-
-@kernel
-def _again(bodies, joints, island):
-    weigh(bodies, joints, island)
-    factor(joints.factor, joints.envelope, joints.island[island, TILE], joints.island[island + 1, TILE], 0.0)
+    weigh(bodies, joints, island, 0.0)

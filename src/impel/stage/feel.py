@@ -4,10 +4,11 @@ import math
 
 from impel.control.actuators import JOINTS, LOOSE, NOTHING, press_less
 from impel.kernel import kernel
-from impel.motion.rotations import dot, get3, get3_at, norm, scale, set3, set3_at
+from impel.motion.rotations import dot, get3, get3_at, norm, scale, set3
 from impel.physics.bodies import spin_of
+from impel.physics.joint_rows import resist
 from impel.physics.joints import MEMBER
-from impel.physics.response import acceleration_of, heed_limits, hold_back, ignore_limits, turning_of
+from impel.physics.response import acceleration_of, heed_limits, ignore_limits, turning_of
 from impel.physics.skyline import factor, get_tile, plus, product, set_tile, solve
 
 BLOCKED = 0.002  # over the easiest: a direction in which bodies give way less is not pulled. At full stretch an arm's
@@ -75,7 +76,7 @@ def feel_joints(bodies, joints, actuators, crews, gravity):
         limited = ignore_limits(bodies, joints, island)
         for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
             set3(crews.free, joints.members[k], gravity)
-        hold_back(joints, island, crews.free)
+        resist(joints, island, crews.free, crews.free_turning)
         for d in range(crews.first[c], crews.first[c + 1]):
             set3(crews.fall, d, answer_of(bodies, joints, actuators, crews, island, d))
         for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
@@ -96,20 +97,20 @@ def push(bodies, joints, actuators, crews, c, d, axis):
     body = actuators.body[crews.worker[d]]
     if actuators.paths.turns[crews.worker[d]] == 1:
         torque = (1.0 if axis == 0 else 0.0, 1.0 if axis == 1 else 0.0, 1.0 if axis == 2 else 0.0)
-        set3_at(crews.free, body, 3, spin_of(bodies, body, torque))
-        unheld = crews.free[body, 3 + axis]
+        set3(crews.free_turning, body, spin_of(bodies, body, torque))
+        unheld = crews.free_turning[body, axis]
     else:
         unheld = bodies.inverse_mass[body]
         crews.free[body, axis] = unheld
-    hold_back(joints, island, crews.free)
+    resist(joints, island, crews.free, crews.free_turning)
     for e in range(crews.first[c], crews.first[c + 1]):
         answer = answer_of(bodies, joints, actuators, crews, island, e)
         for k in range(3):
             crews.answer[3 * (crews.row[e, 1] + d) + k, axis] = answer[k]
     own = crews.answer[3 * (crews.row[d, 1] + d) + axis, axis]
     crews.ease[d] = max(crews.ease[d], own, FIRM * unheld)
-    for k in range(6):
-        crews.free[body, k] = 0.0
+    set3(crews.free, body, (0.0, 0.0, 0.0))
+    set3(crews.free_turning, body, (0.0, 0.0, 0.0))
 
 
 @kernel
@@ -117,7 +118,7 @@ def answer_of(bodies, joints, actuators, crews, island, d):
     """What happens to the body of worker d."""
     body = actuators.body[crews.worker[d]]
     if actuators.paths.turns[crews.worker[d]] == 1:
-        return turning_of(joints, island, crews.free, body)
+        return turning_of(joints, island, crews.free_turning, body)
     return acceleration_of(bodies, joints, island, crews.free, body)
 
 
