@@ -12,24 +12,18 @@ from impel.motion.orientations import matrix_from_quaternion
 from impel.render.camera import camera_matrix
 from impel.render.raster import rasterise
 from impel.render.scenery import Film
-from impel.takes.take import Floats, Take
+from impel.takes.take import Floats, Take, owner_of
 
 STAYS = 0.05  # of a body's size: a point that strays less is taken for a hinge
 BEYOND = 1.15  # of the way from the middle to the surface: where the tip is
 SAMPLES = 2  # per pixel and direction
 
 
-def body_of(take: Take, name: str) -> int | None:
-    """The body that a path or track `body.move...` belongs to."""
-    owners = [i for i, body in enumerate(take.names) if name == body or name.startswith(f"{body}.")]
-    return max(owners, key=lambda i: len(take.names[i])) if owners else None
-
-
 def pointed_at(film: Film, frame: int, name: str, places: Floats) -> Floats:
     """Points (P, 3) for a path or track: as they are, or where orientations (P, 4) would put the body's tip."""
     if places.shape[1] == 3:
         return places
-    body = body_of(film.take, name)
+    body = owner_of(film.take, name)
     if body is None or len(places) == 0:
         return np.zeros((0, 3))
     pivot = pivot_of(film.take, body, film.meshes.extents[body])
@@ -41,7 +35,7 @@ def ghost(film: Film, frame: int, name: str, orientation: Floats, width: float) 
     """How much of each pixel (height, width) the body would cover if it were turned so, and how much its outline."""
     columns, rows = film.size
     inside = np.zeros((rows * SAMPLES, columns * SAMPLES), bool)
-    body = body_of(film.take, name)
+    body = owner_of(film.take, name)
     if body is not None:
         own = slice(film.meshes.starts[body], film.meshes.starts[body + 1])
         pivot = pivot_of(film.take, body, film.meshes.extents[body])

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from impel.files import Problem
 from impel.render.action import moving_bodies
-from impel.render.ghosts import body_of, ghost, pointed_at
+from impel.render.ghosts import ghost, pointed_at
 from impel.render.scenery import Film
-from impel.takes.take import Floats, Take
+from impel.takes.take import Floats, Take, owner_of
 
 KINDS = ("paths", "targets", "trails")
 USUAL = ("paths", "targets")  # what `overlays=True` means
@@ -62,7 +62,7 @@ def draw_overlays(film: Film, frame: int, picture: NDArray[np.uint8], depth: Any
 
 def ink_of(take: Take, name: str) -> str:
     """The colour of the body that a path or track `body.move...` belongs to, deepened to stand out from it."""
-    owner = body_of(take, name)
+    owner = owner_of(take, name)
     if owner is None:
         return INK
     color = take.colors[owner]

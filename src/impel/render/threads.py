@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from impel.geometry.meshes import Mesh
 from impel.motion.orientations import matrix_from_quaternion
-from impel.takes.lines import ROPE, WIRE, owner_of, rope_lines, tube
-from impel.takes.take import Floats, Take
+from impel.takes.lines import ROPE, WIRE, rope_lines, tube
+from impel.takes.take import Floats, Take, owner_of
 
 
 class Thread(NamedTuple):

@@ -12,8 +12,7 @@ import numpy as np
 
 from impel.files import Problem, writing
 from impel.geometry.meshes import mesh_of
-from impel.takes.lines import WORLD
-from impel.takes.take import EVENT_KINDS, Floats, Take
+from impel.takes.take import EVENT_KINDS, WORLD, Floats, Take
 
 MAX_BYTES = 4 * 2**30  # unpacked; an hour of fifty bodies at 60 frames a second is 600 MB
 FAMILIES = {  # name's beginning -> field of Take

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from impel.files import Problem, writing
 from impel.geometry.meshes import MARK, Mesh, marks_of, mesh_of
 from impel.motion.orientations import multiply_quaternions
-from impel.takes.lines import ROPE, WIRE, is_taut, owner_of, rope_lines, tube
-from impel.takes.take import Floats, Take, linear_color, opacity
+from impel.takes.lines import ROPE, WIRE, is_taut, rope_lines, tube
+from impel.takes.take import Floats, Take, linear_color, opacity, owner_of
 
 FLOAT, UNSIGNED_INT = 5126, 5125  # component types
 VERTICES, INDICES = 34962, 34963  # what a view of the buffer is bound to

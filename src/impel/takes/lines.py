@@ -13,13 +13,6 @@ ROPE, WIRE = "#8c7b62", "#7f8790"  # colours: hemp, steel
 TAUT = 1e-3  # of a rope's length: less slack than this is not seen
 PIECES = 24  # straight pieces of a rope that hangs
 SIDES = 8  # of a tube
-WORLD = "world"  # no body's name
-
-
-def owner_of(take: Take, wire: str) -> int | None:
-    """The body that a wire "body.joint" is fixed to; None is the world."""
-    name = wire.split(".")[0]
-    return None if name == WORLD else take.index(name)
 
 
 def rope_lines(take: Take, name: str, frames: Any, pieces: int = PIECES) -> Floats:

@@ -27,6 +27,7 @@ GROUND = "#d9d4c7"  # for planes whose author chose no colour
 
 # Colours for bodies whose author chose none: distinct, of similar lightness, calm enough to stand side by side.
 PALETTE = ("#e4572e", "#2e86ab", "#f2a541", "#4f9d69", "#8a5a9e", "#d1495b", "#3aafa9", "#c98b5a", "#5b6c9d", "#b5a642")
+WORLD = "world"  # whose wires belong to no body
 
 
 def linear_color(color: str) -> Floats:
@@ -76,3 +77,9 @@ class Take:
         from impel.takes.remarks import remarks
 
         return remarks(self)
+
+
+def owner_of(take: Take, name: str) -> int | None:
+    """The body whose path, track or wire this is ("ball.move", "post.rail"); None for what is the world's."""
+    owners = [i for i, body in enumerate(take.names) if name == body or name.startswith(f"{body}.")]
+    return max(owners, key=lambda i: len(take.names[i])) if owners else None
