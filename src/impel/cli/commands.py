@@ -107,8 +107,9 @@ def check(scene: SceneFile) -> None:
     from impel.scene import load_scene, unsupported, warnings
 
     loaded = load_scene(scene)
-    doubts = warnings(loaded) + unsupported(loaded)
-    if not unsupported(loaded):
+    refused = unsupported(loaded)
+    doubts = warnings(loaded) + refused
+    if not refused:
         from impel.stage.opening import opening_doubts
 
         doubts += opening_doubts(loaded, str(scene))

@@ -12,7 +12,7 @@ from impel.scene.walkers import find_walkers
 
 def load_scene(path: str | Path) -> Scene:
     """Read a scene file (YAML or JSON); raise `Problem` with one line per mistake."""
-    if Path(path).suffix == ".npz":
+    if Path(path).suffix.lower() == ".npz":
         raise Problem(f"{path}: is a take, not a scene; impel render draws it")
     scene = parse_scene(read_document(path), source=str(path))
     find_walkers(scene.walkers, path)
