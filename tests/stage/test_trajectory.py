@@ -64,7 +64,7 @@ def test_correction_removes_the_sag(swing, strength, knows):
     scene = level(EARTH, alpha=0.1, relaxation=relaxation, adaptation=5, strength=strength)
     performance = Performance(scene)
     if not knows:
-        performance.stage.actuators.carried[:] = 0.0
+        performance.stage.actuators.knows[:] = 0
     below = []
     for _ in range(performance.compiled.frames - 1):
         performance.next_frame()

@@ -1,4 +1,4 @@
-"""What an actuator really has to move: its body, what hangs on it, and how these move each other.
+"""Structures of jointed bodies: who hangs on whom, and the linear-time case of the law of actuators.
 
 An actuator that knows only its own body's inertia is far too weak for what it carries: on a three-link arm it feels up
 to 42 times as much, swings for ever and makes the correction unstable. Measured on that arm (γ = 5, ω_n 4.5 to 20 per
@@ -9,10 +9,10 @@ second, steps of Δt/4, the whole arm turned at once), overshoot should be 4 %:
     carried bodies as one rigid piece   30-50 %, settles in 10/ω_n; unstable at ω_n = 20
     inverse dynamics                     4 %, settles in 2.9/ω_n, with any masses
 
-So the wished accelerations of all bodies of a structure are turned into forces together, along a tree that spans its
-joints (Newton-Euler: accelerations outwards, forces inwards). It is still one independent actuator per body: a body
-without one is taken as hanging on its joint without turning, and gives way. The same sums over the motion that really
-happened tell the load that each actuator met.
+So the wished accelerations of all bodies of a structure are turned into forces together. Where the structure is a tree,
+all of whose freedoms are driven, and nothing touches it, that is done along the tree (Newton-Euler: accelerations
+outwards, forces inwards), and the same sums over the motion that really happened tell the load that each actuator met.
+Everywhere else the joints and what touches them are asked (`stage.answers`): where both apply, both give the same motion.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,24 +23,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from impel.kernel import kernel, struct
 from impel.motion.orientations import matrix_from_quaternion
-from impel.motion.rotations import (
-    add,
-    axpy,
-    cross,
-    dot,
-    get3,
-    get4,
-    rotate,
-    scale,
-    set3,
-    sub,
-    unrotate,
-)
+from impel.motion.rotations import add, axpy, cross, dot, get3, get4, rotate, scale, set3, sub, unrotate
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-BALL, HINGE, WELD = range(3)
+BALL, HINGE, WELD, OTHER, ROPE = range(5)
 
 
 class Placed(Protocol):
@@ -62,19 +50,19 @@ class Tie(NamedTuple):
     a: int
     b: int
     at: ArrayLike
-    kind: int = BALL  # BALL, HINGE or WELD
+    kind: int = BALL
     axis: ArrayLike = (0.0, 0.0, 1.0)  # of a hinge
 
 
 @struct
 class Linkage:
-    """M members: the bodies of every structure that has an actuator, parents before children."""
+    """M members: the bodies of S structures that have actuators, structure by structure, parents before children."""
 
+    first: Integers  # (S + 1,) where the members of each structure begin
+    driven: Integers  # (S,) 1 for a tree, all of whose freedoms are driven
     body: Integers  # (M,)
     parent: Integers  # (M,) a member, or -1 for roots
     held: Integers  # (M,) 1 for a root that is tied to something immovable
-    root: Integers  # (M,) the member that its structure hangs on
-    drifts: Integers  # (M,) 1 if nothing holds or moves that root
     joint: Integers  # (M,) BALL, HINGE or WELD: the tie to the parent
     axis: Floats  # (M, 3) of a hinge to the parent, in the body's frame
     pivot: Floats  # (M, 3) the tie to the parent, in the body's frame; its own centre for free roots
@@ -87,69 +75,94 @@ class Linkage:
     # Scratch of one step.
     acceleration: Floats  # (M, 3)
     turning: Floats  # (M, 3) angular acceleration
-    driven: Floats  # (M, 3) spin that an actuator answers for
     force: Floats  # (M, 3) rates of momentum of the body; after `gather`, of all that it carries
     torque: Floats  # (M, 3) the same about the centre of mass; after `gather`, about the pivot
 
 
-def make_linkage(bodies: Placed, ties: Iterable[Tie], move: dict[int, int], turn: dict[int, int]) -> Linkage:
+def wholes(count: int, ties: Iterable[Tie], movable: NDArray[np.bool_]) -> Integers:
+    """(N,) the same number for bodies that hang together, by whatever; what cannot move ties nothing together."""
+    whole = np.arange(count)
+    for tie in ties:
+        if movable[tie.a] and movable[tie.b]:
+            whole[whole == whole[tie.a]] = whole[tie.b]
+    return whole
+
+
+def make_linkage(bodies: Placed, ties: Sequence[Tie], move: dict[int, int], turn: dict[int, int]) -> Linkage:
     """Span the structures that have actuators; `move` and `turn` say which actuator acts on which body.
 
     Trees grow from what is immovable, else from a moved body, so that a force pulls all that hangs on its body, else
     from the heaviest body that nothing turns: on that the others stand.
     """
+    movable = np.isfinite(bodies.mass)
+    whole = wholes(len(bodies.mass), ties, movable)
     neighbours: dict[int, list[tuple[int, Tie]]] = {}
     for tie in ties:
-        neighbours.setdefault(tie.a, []).append((tie.b, tie))
-        neighbours.setdefault(tie.b, []).append((tie.a, tie))
-
-    def stand_of(body: int) -> int:
-        structure = [body]
-        for i in structure:  # grows while it is read
-            structure += {j for j, _ in neighbours.get(i, ()) if np.isfinite(bodies.mass[j])} - set(structure)
-        return max(structure, key=lambda i: (i not in turn, bodies.mass[i]))
-
-    immovable = [int(i) for i in np.flatnonzero(~np.isfinite(bodies.mass))]
+        if tie.kind != ROPE:
+            neighbours.setdefault(tie.a, []).append((tie.b, tie))
+            neighbours.setdefault(tie.b, []).append((tie.a, tie))
     above: dict[int, tuple[int, Tie | None]] = {}
-    trees: list[list[int]] = []
-    for start in [*immovable, *sorted(move), *map(stand_of, sorted(turn))]:
-        if start in above:
-            continue
-        above[start] = (-1, None)
-        tree = [start]
-        for i in tree:  # grows while it is read: parents first
-            for other, tie in neighbours.get(i, ()):
-                if other not in above and np.isfinite(bodies.mass[other]):
-                    above[other] = (i, tie)
-                    tree.append(other)
-        trees.append([i for i in tree if np.isfinite(bodies.mass[i])])
-    members = [i for tree in trees if any(i in move or i in turn for i in tree) for i in tree]
-    return _fill(bodies, members, above, move, turn)
+    structures: list[list[int]] = []
+    for number in dict.fromkeys(int(whole[body]) for body in [*move, *turn]):
+        own = [int(i) for i in np.flatnonzero((whole == number) & movable)]
+        starts = [(i, tie) for i in own for j, tie in neighbours.get(i, ()) if not movable[j]]
+        roots: list[tuple[int, Tie | None]] = [*starts, *((i, None) for i in own if i in move)]
+        roots += [(i, None) for i in sorted(own, key=lambda i: (i in turn, -bodies.mass[i]))]
+        members: list[int] = []
+        for root, root_tie in roots:  # one is enough but for what only ropes tie together
+            if root in above:
+                continue
+            above[root] = (-1, root_tie)
+            tree = [root]
+            for i in tree:  # grows while it is read: parents first
+                for other, tie in neighbours.get(i, ()):
+                    if other not in above and movable[other]:
+                        above[other] = (i, tie)
+                        tree.append(other)
+            members += tree
+        structures.append(members)
+    tied = [sum(whole[i] == whole[s[0]] for tie in ties for i in {tie.a, tie.b} if movable[i]) for s in structures]
+    driven = [_all_driven(s, above, move, turn, n) for s, n in zip(structures, tied)]
+    return _fill(bodies, structures, driven, above, move, turn)
+
+
+def _all_driven(
+    members: list[int], above: dict[int, tuple[int, Tie | None]], move: dict[int, int], turn: dict[int, int], ends: int
+) -> bool:
+    """Whether a structure, in which so many ends of joints meet, is a tree that can only move as it is told."""
+    root, tie = members[0], above[members[0]][1]
+    if tie is None:
+        root_told = len(members) == 1 or (root in move and root in turn)
+    else:
+        root_told = root in turn and tie.kind in (BALL, HINGE)
+    rest = [above[i][1] for i in members[1:]]
+    tree = all(t is not None and t.kind in (BALL, HINGE, WELD) for t in rest)
+    told = all(i in turn or (t is not None and t.kind == WELD) for i, t in zip(members[1:], rest))
+    moved = sum(i in move for i in members) == (root in move and tie is None)
+    return root_told and tree and told and moved and ends == 2 * len(rest) + (tie is not None)
 
 
 def _fill(
     bodies: Placed,
-    members: Sequence[int],
+    structures: list[list[int]],
+    driven: list[bool],
     above: dict[int, tuple[int, Tie | None]],
     move: dict[int, int],
     turn: dict[int, int],
 ) -> Linkage:
+    members = [i for structure in structures for i in structure]
     m = len(members)
     index = {body: k for k, body in enumerate(members)}
     axes = matrix_from_quaternion(bodies.orientation)
     rows: dict[str, Any] = {name: np.full(m, -1, np.int64) for name in ("parent", "move", "turn")}
-    rows |= {name: np.zeros(m, np.int64) for name in ("held", "joint", "root", "drifts")}
-    vectors: dict[str, Any] = {
-        name: np.zeros((m, 3))
-        for name in ("axis", "pivot", "anchor", "acceleration", "turning", "driven", "force", "torque")
-    }
+    rows |= {name: np.zeros(m, np.int64) for name in ("held", "joint")}
+    names = ("axis", "pivot", "anchor", "acceleration", "turning", "force", "torque")
+    vectors: dict[str, Any] = {name: np.zeros((m, 3)) for name in names}
     for k, body in enumerate(members):
         parent, tie = above[body]
         rows["turn"][k] = turn.get(body, -1)
-        rows["root"][k] = k
         if tie is None:
             rows["move"][k] = move.get(body, -1)
-            rows["drifts"][k] = body not in move
             continue
         at = np.asarray(tie.at, float)
         rows["joint"][k] = tie.kind
@@ -157,14 +170,21 @@ def _fill(
         vectors["pivot"][k] = axes[body].T @ (at - bodies.position[body])
         if parent in index:
             rows["parent"][k] = index[parent]
-            rows["root"][k] = rows["root"][index[parent]]
-            rows["drifts"][k] = rows["drifts"][index[parent]]
             vectors["anchor"][k] = axes[parent].T @ (at - bodies.position[parent])
         else:
             rows["held"][k] = 1
     body_of = np.array(members, np.int64)
     mass, lever, inertia = _carried(bodies, body_of, axes, rows, vectors)
-    return Linkage(body=body_of, mass=mass, lever=lever, inertia=inertia, **rows, **vectors)
+    return Linkage(
+        first=np.cumsum([0, *map(len, structures)], dtype=np.int64),
+        driven=np.array(driven, np.int64),
+        body=body_of,
+        mass=mass,
+        lever=lever,
+        inertia=inertia,
+        **rows,
+        **vectors,
+    )
 
 
 def _carried(
@@ -205,59 +225,59 @@ def _shift(mass: float, first: Floats, by: Floats) -> Floats:
     return np.trace(both) * np.eye(3) - both
 
 
-@kernel(inline=True)
-def _passed_on(joint, axis, v):
-    """The part of a turn, or of a torque, that a joint passes on."""
-    if joint == BALL:
-        return 0.0, 0.0, 0.0
-    if joint == WELD:
-        return v
-    return axpy(-dot(axis, v), axis, v)
-
-
 @kernel
-def wished_rates(bodies, linkage, wish):
-    """Rates of momentum that the wished accelerations of the actuators ask for, outwards from the roots.
+def wished_rates(bodies, linkage, s, wish, up, point, ahead):
+    """Rates of momentum that the wished accelerations of the actuators ask for, outwards from the root of structure s.
 
-    What swings by itself asks for nothing: to pull inwards for its whirling would make it whirl faster and faster
-    (a chain pulled by its head flew off at 20 times the wished speed).
+    `up` is the acceleration that would hold what falls; `point` where each moved body is to be moved. Levers are those
+    of a moment so much `ahead`, half a step for the mean of a step.
     """
-    for k in range(len(linkage.body)):
+    for k in range(linkage.first[s], linkage.first[s + 1]):
         body = linkage.body[k]
         parent = linkage.parent[k]
-        q = get4(bodies.orientation, body)
-        spin = (0.0, 0.0, 0.0)
+        q, spin = get4(bodies.orientation, body), get3(bodies.spin, body)
         turning = (0.0, 0.0, 0.0)
-        torque = (0.0, 0.0, 0.0)
         if linkage.turn[k] >= 0:
-            spin = get3(bodies.spin, body)
             turning = get3(wish, linkage.turn[k])
-        elif parent >= 0:
+        if linkage.joint[k] == HINGE and (parent >= 0 or linkage.held[k] == 1):
             axis = rotate(q, get3(linkage.axis, k))
-            spin = _passed_on(linkage.joint[k], axis, get3(linkage.driven, parent))
-            turning = _passed_on(linkage.joint[k], axis, get3(linkage.turning, parent))
-        if linkage.turn[k] >= 0 or (parent >= 0 and linkage.joint[k] != BALL):
-            torque = add(
-                _times_inertia(q, get3(bodies.inertia, body), turning), cross(spin, get3(bodies.momentum, body))
-            )
-        acceleration = (0.0, 0.0, 0.0)
+            across = (0.0, 0.0, 0.0) if parent < 0 else _across(axis, _turned_along(bodies, linkage, k, axis))
+            turning = axpy(dot(axis, turning), axis, across)
+        elif linkage.joint[k] == WELD and parent >= 0:
+            turning = get3(linkage.turning, parent)
+        torque = add(_times_inertia(q, get3(bodies.inertia, body), turning), cross(spin, get3(bodies.momentum, body)))
+        acceleration = up
         if linkage.move[k] >= 0:
-            acceleration = get3(wish, linkage.move[k])
+            arm = _later(q, spin, scale(get3(point, linkage.move[k]), -1.0), ahead)
+            acceleration = add(add(up, get3(wish, linkage.move[k])), _swing(arm, turning, spin))
         if parent >= 0:
             above = linkage.body[parent]
-            anchor = rotate(get4(bodies.orientation, above), get3(linkage.anchor, k))
+            above_spin = get3(bodies.spin, above)
+            anchor = _later(get4(bodies.orientation, above), above_spin, get3(linkage.anchor, k), ahead)
             acceleration = add(
-                get3(linkage.acceleration, parent),
-                _swing(anchor, get3(linkage.turning, parent), get3(linkage.driven, parent)),
+                get3(linkage.acceleration, parent), _swing(anchor, get3(linkage.turning, parent), above_spin)
             )
         if parent >= 0 or linkage.held[k] == 1:
-            arm = rotate(q, scale(get3(linkage.pivot, k), -1.0))
+            arm = _later(q, spin, scale(get3(linkage.pivot, k), -1.0), ahead)
             acceleration = add(acceleration, _swing(arm, turning, spin))
         set3(linkage.turning, k, turning)
-        set3(linkage.driven, k, spin)
         set3(linkage.acceleration, k, acceleration)
         set3(linkage.force, k, scale(acceleration, bodies.mass[body]))
         set3(linkage.torque, k, torque)
+
+
+@kernel(inline=True)
+def _turned_along(bodies, linkage, k, axis):
+    """How a hinge makes its body's spin change with that of the parent: besides turning along, its axis turns."""
+    parent = linkage.parent[k]
+    above_spin = get3(bodies.spin, linkage.body[parent])
+    own = scale(axis, dot(axis, sub(get3(bodies.spin, linkage.body[k]), above_spin)))
+    return add(get3(linkage.turning, parent), cross(above_spin, own))
+
+
+@kernel(inline=True)
+def _across(axis, v):
+    return axpy(-dot(axis, v), axis, v)
 
 
 @kernel(inline=True)
@@ -273,53 +293,49 @@ def _times_inertia(q, inertia, v):
 
 
 @kernel
-def measured_rates(bodies, linkage, last_velocity, last_momentum, dt_last):
-    """Rates of momentum over the last step: exact means, whatever the bodies did."""
-    for k in range(len(linkage.body)):
+def measured_rates(bodies, linkage, s, up, last_velocity, last_momentum, dt_last):
+    """Rates of momentum over the last step, beyond those by gravity: exact means, whatever the bodies did."""
+    for k in range(linkage.first[s], linkage.first[s + 1]):
         body = linkage.body[k]
         change = sub(get3(bodies.velocity, body), get3(last_velocity, k))
-        set3(linkage.force, k, scale(change, bodies.mass[body] / dt_last))
+        set3(linkage.force, k, scale(axpy(1.0 / dt_last, change, up), bodies.mass[body]))
         change = sub(get3(bodies.momentum, body), get3(last_momentum, k))
         set3(linkage.torque, k, scale(change, 1.0 / dt_last))
 
 
 @kernel
-def gather(bodies, linkage, ago):
-    """Sum up rates of momentum inwards: what must act on each member from outside, about its pivot.
+def gather(bodies, linkage, s, ahead):
+    """Sum up rates of momentum inwards: what must act on each member of structure s from outside, about its pivot.
 
-    `ago`: the rates are those of a moment so long ago (half a step, for means over a step).
+    `ahead`: the rates are those of a moment so much later (or earlier: half a step ago, for means over the last one).
     """
-    for k in range(len(linkage.body) - 1, -1, -1):
+    for k in range(linkage.first[s + 1] - 1, linkage.first[s] - 1, -1):
         parent = linkage.parent[k]
         if parent < 0 and linkage.held[k] == 0:
             continue
         body = linkage.body[k]
         q = get4(bodies.orientation, body)
         force = get3(linkage.force, k)
-        arm = _earlier(q, get3(bodies.spin, body), scale(get3(linkage.pivot, k), -1.0), ago)
+        arm = _later(q, get3(bodies.spin, body), scale(get3(linkage.pivot, k), -1.0), ahead)
         torque = add(get3(linkage.torque, k), cross(arm, force))
+        passed = torque
+        if linkage.turn[k] >= 0:
+            passed = (0.0, 0.0, 0.0)
+            if linkage.joint[k] == HINGE:  # across its axis it is turned by what it hangs on
+                axis = rotate(q, get3(linkage.axis, k))
+                passed = _across(axis, torque)
+                torque = scale(axis, dot(axis, torque))
         set3(linkage.torque, k, torque)
         if parent >= 0:
             above = linkage.body[parent]
-            above_q = get4(bodies.orientation, above)
-            anchor = _earlier(above_q, get3(bodies.spin, above), get3(linkage.anchor, k), ago)
-            onwards = cross(anchor, force)
-            if linkage.turn[k] < 0:
-                onwards = add(onwards, _passed_on(linkage.joint[k], rotate(q, get3(linkage.axis, k)), torque))
+            anchor = _later(get4(bodies.orientation, above), get3(bodies.spin, above), get3(linkage.anchor, k), ahead)
             set3(linkage.force, parent, add(get3(linkage.force, parent), force))
+            onwards = add(passed, cross(anchor, force))
             set3(linkage.torque, parent, add(get3(linkage.torque, parent), onwards))
-    for k in range(len(linkage.body)):
-        if linkage.drifts[k] == 1:  # the whole drifts as it must, and only what differs from that takes torques
-            root = linkage.root[k]
-            body = linkage.body[k]
-            q = get4(bodies.orientation, body)
-            lever = _earlier(q, get3(bodies.spin, body), get3(linkage.lever, k), ago)
-            drift = scale(get3(linkage.force, root), 1.0 / linkage.mass[root])
-            set3(linkage.torque, k, sub(get3(linkage.torque, k), cross(lever, drift)))
 
 
 @kernel(inline=True)
-def _earlier(q, spin, arm, ago):
-    """An arm of a body, in the world's frame, where it was some time ago."""
+def _later(q, spin, arm, ahead):
+    """An arm of a body, in the world's frame, where it will be some time ahead."""
     arm = rotate(q, arm)
-    return axpy(-ago, cross(spin, arm), arm)
+    return axpy(ahead, cross(spin, arm), arm)

@@ -1,16 +1,15 @@
 """From an animator's numbers to actuators: what to follow, how fast, how strongly."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.control.actuators import JOINTS, Actuators
-from impel.control.crews import make_crews
-from impel.control.linkage import Linkage, Placed, Tie, make_linkage
+from impel.control.actuators import Actuators
+from impel.control.linkage import Linkage, Placed, Tie, make_linkage, wholes
 from impel.control.targets import reach_of
 from impel.motion.orientations import matrix_from_quaternion
 from impel.motion.paths import Paths, make_paths
@@ -32,7 +31,12 @@ class ActuatorSpec:
     relaxation: float = 0.06  # Δt, seconds
     elasticity: float = math.sqrt(0.5)  # B; 1/√2 keeps the radius of a circle
     adaptation: float = 5.0  # γ, per second; 0 turns the correction off
-    strength: float | None = math.inf  # N or N·m; None: one that never shows in ordinary motion
+    strength: float | None = math.inf  # N or N·m; None: one that never shows in ordinary motion, times ...
+    share: float = 1.0  # ... this
+    press: float | None = None  # N or N·m: with how much to press what is in the way; None: its pull
+    point: Sequence[float] = (0.0, 0.0, 0.0)  # of the body, from its centre of mass, that is moved
+    pulled: bool = False  # whether the force acts there, or at the centre
+    against: int | None = None  # the body that a torque pushes off
 
     @property
     def beta(self) -> float:
@@ -59,28 +63,22 @@ def largest_stable_step(specs: Sequence[ActuatorSpec]) -> float:
     return min(steps, default=math.inf)
 
 
-def auto_strength(weight: float, mass: float, stiffness: float, base: float) -> float:
-    """A strength that never shows in ordinary motion: twice the weight to carry plus twice the pull at base distance.
+def auto_strength(weight: float, inertia: float, stiffness: float, base: float) -> float:
+    """A strength that never shows in ordinary motion: twice what holds still plus twice the pull at base distance.
 
-    Half of the strength is for the correction, which needs the weight and RESIDUAL = 0.3 of the pull; pull and
-    correction together stay below 1.3 times the pull plus the weight. Yet a body far from its path is limited to
-    about twice the acceleration that its path ever asks for. For turns `weight` is the largest torque of gravity.
+    Half of the strength is for what is learnt. A body far from its path is limited to about twice the acceleration
+    that its path ever asks for. For turns `weight` is the largest torque of gravity.
     """
-    return 2 * (weight + mass * stiffness * base)
+    return 2 * (weight + inertia * stiffness * base)
 
 
 def make_actuators(
-    specs: Sequence[ActuatorSpec],
-    bodies: Placed,
-    ties: Iterable[Tie] = (),
-    gravity: float = 0.0,
-    island_of: Mapping[int, int] | None = None,
+    specs: Sequence[ActuatorSpec], bodies: Placed, ties: Sequence[Tie] = (), gravity: float = 0.0
 ) -> Actuators:
     """Gather actuators, their targets on the first keys of their paths.
 
-    `ties` say how bodies hang together; `gravity`, in m/s², is for strengths that are not given; `island_of` tells of
-    jointed bodies to which island they belong, if their joints can be asked (see crews.py). All state starts at zero;
-    set `carried` to 1 for a start at which the weights are known already.
+    `ties` say how bodies hang together; `gravity`, in m/s², is for strengths that are not given, and for bounds of what
+    is learnt.
     """
     n = len(specs)
     actors: dict[str, dict[int, int]] = {"move": {}, "turn": {}}
@@ -94,89 +92,94 @@ def make_actuators(
     paths = make_paths([s.keys for s in specs], [s.loop for s in specs])
     member_of = {int(body): k for k, body in enumerate(linkage.body)}
     member = np.array([member_of[s.body] for s in specs], np.int64)
-
-    islands = island_of or {}
-    crews = make_crews(
-        [s.body for s in specs],
-        [s.kind == "turn" for s in specs],
-        [bool(linkage.move[k] >= 0) for k in member],
-        islands,
-        len(bodies.mass),
-    )
-    in_crew = set() if crews is None else set(crews.worker.tolist())
+    structure = np.searchsorted(linkage.first, member, side="right") - 1
+    for a, s in enumerate(specs):  # what a tree cannot tell
+        turned_along = s.body in actors["turn"] or not np.any(s.point)
+        if s.against is not None or s.pulled or not turned_along:
+            linkage.driven[structure[a]] = 0
+    knows = np.zeros(len(linkage.driven), np.int64)
+    np.maximum.at(knows, structure, np.array([s.adaptation > 0.0 for s in specs], np.int64))
 
     def column(name: str) -> Floats:
         return np.array([getattr(s, name) for s in specs], float)
 
-    def strength(a: int, s: ActuatorSpec) -> float:
-        if s.strength is not None:
-            return s.strength
-        if a in in_crew:
-            return math.inf
-        tied = [i for i, island in islands.items() if island == islands.get(s.body)]  # also by ropes
-        return _suitable_strength(s, linkage, member_of[s.body], sum(bodies.mass[i] for i in tied), gravity)
-
-    def most_wish(a: int, s: ActuatorSpec) -> float:
-        """As auto_strength, where the inertia is not known beforehand; what hangs may swing as gravity lets it."""
-        if a not in in_crew or s.strength is not None or s.kind == "turn":
-            return math.inf
-        return 2 * (s.stiffness * s.base + gravity)
-
+    loads = [_loads(s, bodies, linkage, int(k), int(i), gravity) for s, k, i in zip(specs, member, structure)]
+    automatic = [auto_strength(load.weight, load.inertia, s.stiffness, s.base) for s, load in zip(specs, loads)]
     reach = np.array([reach_of(s.base, s.kind == "turn") for s in specs]).reshape(n, 2)
     m = len(linkage.body)
     starts = [pose_at(row, 0.0, bool(t)) for row, t in zip(paths.segments[paths.first_segment[:-1]], paths.turns)]
+    movable = np.isfinite(bodies.mass)
     return Actuators(
         body=np.array([s.body for s in specs], np.int64),
         member=member,
+        structure=structure,
+        point=np.array([s.point for s in specs], float).reshape(n, 3),
+        pulled=np.array([s.pulled for s in specs], np.int64),
+        against=np.array([-1 if s.against is None else s.against for s in specs], np.int64),
         paths=paths,
         linkage=linkage,
-        crews=crews,
         base=column("base"),
         limit=reach[:, 0].copy(),
         enough=reach[:, 1].copy(),
         stiffness=column("stiffness"),
         damping=column("damping"),
         adaptation=column("adaptation"),
-        strength=np.array([strength(a, s) for a, s in enumerate(specs)], float),
-        most_wish=np.array([most_wish(a, s) for a, s in enumerate(specs)], float),
-        weight=linkage.mass[linkage.root[member]],
-        anchored=np.where(
-            (np.bincount(linkage.root, minlength=m)[linkage.root[member]] > 1) | (linkage.held[member] == 1), 1, 0
-        ),
-        whole=np.arange(len(bodies.mass)),
-        firm=np.where(np.isfinite(bodies.mass), 0, 1),
+        strength=np.array([s.share * auto if s.strength is None else s.strength for s, auto in zip(specs, automatic)]),
+        inertia=np.array([load.inertia for load in loads]),
+        weight=np.array([load.weight for load in loads]),
+        whole_inertia=np.array([load.whole for load in loads]),
+        arm=np.array([load.arm for load in loads]),
+        press=np.array([-1.0 if s.press is None else s.press for s in specs]),
+        knows=knows,
+        whole=wholes(len(bodies.mass), ties, movable),
         segment=np.zeros(n),
         u=np.zeros(n),
         lap=np.zeros(n),
         pose=np.array([pose for pose, _ in starts]).reshape(n, 4),
         tangent=np.array([tangent for _, tangent in starts]).reshape(n, 3),
         offset=_first_way_round(paths),
-        carried=np.zeros(n),
-        residual=np.zeros((n, 3)),
-        leaning=np.zeros(n),
+        wish=np.zeros((n, 3)),
+        learnt=np.zeros((n, 3)),
+        asked=np.zeros((n, 3)),
         applied=np.zeros((n, 3)),
         saturated=np.zeros(n),
         done=np.zeros(n),
+        heading=np.tile([-1.0, 0.0, 0.0], (n, 1)),
+        reached=np.tile([-1.0, 0.0, 0.0], (n, 1)),
         last_velocity=np.zeros((m, 3)),
         last_momentum=np.zeros((m, 3)),
         last_rate=np.zeros((n, 3)),
-        held_by=np.full(n, JOINTS),
-        standing=np.zeros(n),
-        wish=np.zeros((n, 3)),
-        pull=np.zeros((n, 3)),
-        against=np.zeros((n, 3)),
-        met=np.zeros((n, 3)),
-        rate=np.zeros((n, 3)),
+        room=np.zeros(n),
+        missed=np.zeros((n, 3)),
     )
 
 
-def _suitable_strength(spec: ActuatorSpec, linkage: Linkage, k: int, tied: float, gravity: float) -> float:
-    """The strength of an actuator on member k, that has to carry what hangs on it, or all that is tied to it (kg)."""
+class Loads(NamedTuple):
+    """What an actuator has to do with, as far as it is known beforehand."""
+
+    weight: float  # N or N·m: what holds still
+    inertia: float  # kg or kg·m²
+    whole: float  # kg or kg·m²: the same of all that hangs together
+    arm: float  # m: at which a torque carries loads; 1 for forces
+
+
+def _loads(spec: ActuatorSpec, bodies: Placed, linkage: Linkage, k: int, s: int, gravity: float) -> Loads:
+    """Of an actuator on member k of structure s: a force may have to carry all that hangs together, a torque what hangs
+    on its body; or, where nothing holds or moves the structure, all the rest, for it may stand on anything."""
+    own = np.arange(linkage.first[s], linkage.first[s + 1])
+    mass = float(bodies.mass[linkage.body[own]].sum())
     if spec.kind == "move":
-        load = 2 * max(linkage.mass[linkage.root[k]], tied)  # and something of its own weight put on it
-        return auto_strength(load * gravity, linkage.mass[k], spec.stiffness, spec.base)
-    lifted = float(np.linalg.norm(linkage.lever[k])) * gravity
-    return auto_strength(lifted, float(np.linalg.eigvalsh(linkage.inertia[k])[-1]), spec.stiffness, spec.base)
+        return Loads(mass * gravity, mass, mass, 1.0)
+    inertia = float(np.linalg.eigvalsh(linkage.inertia[k])[-1])
+    lever = float(np.linalg.norm(linkage.lever[k]))
+    arm = math.sqrt(3 * inertia / float(linkage.mass[k]))
+    away = np.linalg.norm(bodies.position[linkage.body[own]] - bodies.position[spec.body], axis=1)
+    whole = inertia + float(bodies.mass[linkage.body[own]] @ away**2)
+    stands = bool(np.all(linkage.held[own] == 0) and np.all(linkage.move[own] < 0)) and len(own) > 1
+    if stands:
+        lever = max(lever, float(bodies.mass[linkage.body[own]] @ away))
+        inertia = whole
+    return Loads(lever * gravity, inertia, whole, arm)
 
 
 def _first_way_round(paths: Paths) -> Floats:

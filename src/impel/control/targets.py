@@ -3,12 +3,27 @@
 import math
 
 from impel.kernel import kernel
-from impel.motion.rotations import conjugate, dot, get3, get4, logarithm, multiply, norm, scale, set3, set4
+from impel.motion.rotations import (
+    add,
+    conjugate,
+    dot,
+    get3,
+    get4,
+    logarithm,
+    multiply,
+    norm,
+    rotate,
+    scale,
+    set3,
+    set4,
+)
 from impel.motion.splines import FASTEST, SHARPEST, pose_at
 
 CLOSE = 1e-3  # of the base distance: so near its reach a target stops looking for more; on straight paths it is exact
 LOOKS = 256  # at the path in one step, at most; a target that needs more goes on in the next step
 ARRIVED = 0.01  # of the base distance: the last key is reached when its body is so near
+AWAY = 0.02  # of the base distance: a body that is so much farther from a key than it was before has been there
+KEY, NEAREST, AGO = range(3)  # columns of `heading` and `reached`
 HALF_TURN = math.radians(170.0)  # beyond this angle the way round that was taken before is kept
 
 
@@ -94,19 +109,25 @@ def same_way_round(came, offset):
     return offset
 
 
+@kernel(inline=True)
+def place_of(bodies, actuators, a):
+    """Where the point is that an actuator moves."""
+    body = actuators.body[a]
+    return add(get3(bodies.position, body), rotate(get4(bodies.orientation, body), get3(actuators.point, a)))
+
+
 @kernel
-def advance_targets(bodies, actuators):
+def advance_targets(bodies, actuators, dt_last):
     """Box 1.1: set every target, and the offset to it from its body."""
     paths = actuators.paths
     for a in range(len(actuators.body)):
-        body = actuators.body[a]
         turns = paths.turns[a] == 1
         segments = paths.segments[paths.first_segment[a] : paths.first_segment[a + 1]]
         target = (int(actuators.segment[a]), actuators.u[a], actuators.lap[a])
+        place, orientation = place_of(bodies, actuators, a), get4(bodies.orientation, actuators.body[a])
         target, pose, tangent, way = advance_target(
             segments, paths.loops[a] == 1, turns, target, get4(actuators.pose, a), get3(actuators.tangent, a),
-            get3(bodies.position, body), get4(bodies.orientation, body),
-            actuators.limit[a], actuators.enough[a],
+            place, orientation, actuators.limit[a], actuators.enough[a],
         )  # fmt: skip
         i, u, lap = target
         offset = (way[1], way[2], way[3])
@@ -115,10 +136,35 @@ def advance_targets(bodies, actuators):
         at_end = paths.loops[a] == 0 and i == len(segments) - 1 and u == 1.0
         if at_end and norm(offset) <= ARRIVED * actuators.base[a]:
             actuators.done[a] = 1.0
+        follow_up(actuators, a, segments, turns, lap * len(segments) + i, place, orientation, dt_last)
         actuators.segment[a], actuators.u[a], actuators.lap[a] = i, u, lap
         set4(actuators.pose, a, pose)
         set3(actuators.tangent, a, tangent)
         set3(actuators.offset, a, offset)
+
+
+@kernel
+def follow_up(actuators, a, segments, turns, passed, place, orientation, dt_last):
+    """Note how near the body comes to the key that its target passed last, the `passed`-th of all laps, and when."""
+    heading, count = actuators.heading[a], len(segments)
+    if passed > actuators.lap[a] * count + actuators.segment[a]:
+        if heading[KEY] >= 0.0:
+            set3(actuators.reached, a, get3(actuators.heading, a))
+        heading[KEY], heading[NEAREST], heading[AGO] = passed, math.inf, 0.0
+    if heading[KEY] < 0.0:
+        return
+    pose, _ = pose_at(segments[int(heading[KEY]) % count], 0.0, turns)
+    way = apart(pose, turns, place, orientation)
+    distance = norm((way[1], way[2], way[3]))
+    if turns:
+        distance = 2.0 * math.asin(min(distance, 1.0))
+    if distance <= heading[NEAREST]:
+        heading[NEAREST], heading[AGO] = distance, 0.0
+        return
+    heading[AGO] += dt_last
+    if distance > heading[NEAREST] + AWAY * actuators.base[a]:
+        set3(actuators.reached, a, get3(actuators.heading, a))
+        heading[KEY] = -1.0
 
 
 @kernel

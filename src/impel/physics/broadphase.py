@@ -26,7 +26,7 @@ MARGIN_TIME = 0.08  # ... plus the way it goes in this time, s. Measured: benchm
 COUNT, WANTED, BUILT, BUILDS = range(4)
 LOWEST, HIGHEST = 0, 3  # columns of `near.box`
 POSITION, ORIENTATION = 0, 3  # columns of `near.built`
-PLACE = 6  # columns of `contacts.place`
+PLACE = 14  # columns of `contacts.place`
 
 
 @struct
@@ -41,7 +41,7 @@ class Near:
     collides: NDArray[np.bool_]  # (N,)
     excluded: Integers  # sorted keys i·N + j with i < j
     pair: Integers  # (P, 2) scratch
-    memory: Floats  # (P, 12) scratch: touching, friction, place
+    memory: Floats  # (P, 20) scratch: touching, friction, place
     table: Integers  # scratch: pairs that touch, by a hash of their bodies
 
 

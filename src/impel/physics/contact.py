@@ -21,6 +21,7 @@ from impel.motion.rotations import (
     cross,
     dot,
     get3,
+    get3_at,
     get4,
     multiply,
     norm,
@@ -47,7 +48,12 @@ Integers = NDArray[np.int64]
 STIFFNESS_BOUND = 1.5  # a step is too long when this x stiffness x dt² / mass > 1, that is dt > 0.8/ω
 BLOW_CARE = 4.0  # x that for blows: undamped ones then keep their energy within 1 %
 DEPTH_SHARE = 0.5  # of the limit, by which the depth may change in a step
+NEAR = 1e-3  # m: what is so near is as good as touching for whoever stands there
 ROOM_SHARE = 0.5  # of the room, by which bodies may approach each other in a step
+
+# Columns of `place`: centre of pressure; normal from the second body to the first; 1 where they touch, falling to 0 when
+# they are no longer near; stiffness (N/m); mean products of how far the patch extends (m²): xx, xy, xz, yy, yz, zz.
+POINT, NORMAL, MET, STIFF, SPREAD = 0, 3, 6, 7, 8
 
 
 @struct
@@ -57,7 +63,7 @@ class Contacts:
     touching: Floats  # (P,) 1 while the two overlap
     friction: Floats  # (P, 5) friction.FORCE ...
     load: Floats  # (P,) normal force at the present state, where touching
-    place: Floats  # (P, 6) centre of pressure (3), normal from the second body to the first (3); where touching
+    place: Floats  # (P, 14) POINT ...: where the two touch, or touched and are still near
     pair: Integers  # (P, 2) written by `find_pairs`, as is the next
     material: Floats  # (P, 6) coating.STIFFNESS ...
     coating: Floats  # (N, 5) coating.SOFTNESS ...
@@ -154,6 +160,26 @@ def contact_forces(bodies, contacts, dt):
     return verdict
 
 
+@kernel
+def meet_near(bodies, contacts, gravity):
+    """Note where bodies that are near each other would touch: some of them are lowered a little, looked at, and put back.
+
+    Two bodies differ in a digit of their binary numbers; so each is lowered once while the other is not.
+    """
+    size = norm(gravity)
+    n = len(bodies.mass)
+    digit = 1
+    while digit < n and size > 0.0:
+        for value in range(2):
+            for by in (NEAR, 0.0, -NEAR):
+                if by == 0.0:
+                    contact_forces(bodies, contacts, 0.0)
+                for i in range(n):
+                    if bodies.inverse_mass[i] > 0.0 and (i // digit) % 2 == value:
+                        set3(bodies.position, i, axpy(by / size, gravity, get3(bodies.position, i)))
+        digit *= 2
+
+
 @kernel(inline=True)  # called once, and 4 % faster so
 def _meet(bodies, contacts, p, dt):
     """Add the forces between the bodies of a pair, if they touch; returns the verdict on the way they came."""
@@ -165,7 +191,7 @@ def _meet(bodies, contacts, p, dt):
     room = ROOM_SHARE * materials[p, coating_of.ROOM]
     square = dot(apart, apart)
     if square > reach * reach:
-        _forget(contacts, p)
+        _part(bodies, contacts, p, dt)
         # Far apart now, but in a long step they may have passed through each other.
         way = dot(approach, approach) * dt * dt
         return TOO_FAR if way > room * room and math.sqrt(way) > math.sqrt(square) - reach else GOOD
@@ -190,10 +216,11 @@ def _meet(bodies, contacts, p, dt):
         _press_into(contacts, b, a, qb, qa, back, motion, material, patch[1])
         elastic += patch[1, ELASTIC]
     if not elastic > 0.0:
-        _forget(contacts, p)
+        _part(bodies, contacts, p, dt)
         return verdict if elastic == elastic else NOT_A_NUMBER
 
-    force, moment, centre, spread, elastic, stiffness, rate = sum_up(patch, both, qa, qb, apart, mass)
+    force, moment, centre, products, elastic, stiffness, rate = sum_up(patch, both, qa, qb, apart, mass)
+    spread = max(0.0, products[0][0] + products[1][1] + products[2][2])
     load = norm(force)
     normal = scale(force, 1.0 / max(load, 1e-300))
     arm = sub(centre, apart)
@@ -229,8 +256,12 @@ def _meet(bodies, contacts, p, dt):
     moment = axpy(torque, normal, add(moment, cross(centre, grip)))
     contacts.touching[p] = 1.0
     contacts.load[p] = load
-    set3_at(contacts.place, p, 0, add(get3(bodies.position, b), centre))
-    set3_at(contacts.place, p, 3, normal)
+    set3_at(contacts.place, p, POINT, add(get3(bodies.position, b), centre))
+    set3_at(contacts.place, p, NORMAL, normal)
+    contacts.place[p, STIFF] = stiffness
+    contacts.place[p, MET] = 1.0
+    set3_at(contacts.place, p, SPREAD, products[0])
+    set3_at(contacts.place, p, SPREAD + 3, (products[1][1], products[1][2], products[2][2]))
     set3(bodies.force, a, add(get3(bodies.force, a), force))
     set3(bodies.force, b, sub(get3(bodies.force, b), force))
     set3(bodies.torque, a, add(get3(bodies.torque, a), sub(moment, cross(apart, force))))
@@ -239,12 +270,20 @@ def _meet(bodies, contacts, p, dt):
 
 
 @kernel
-def _forget(contacts, p):
-    """A pair that is apart remembers nothing."""
+def _part(bodies, contacts, p, dt):
+    """A pair that is apart remembers nothing of its friction, and where it met only while it is near."""
     if contacts.touching[p] != 0.0:
         contacts.touching[p] = 0.0
         for k in range(REMEMBERED):
             contacts.friction[p, k] = 0.0
+    if contacts.place[p, MET] > 0.0:
+        rate = 0.0
+        for side in range(2):
+            i = contacts.pair[p, side]
+            arm = sub(get3_at(contacts.place, p, POINT), get3(bodies.position, i))
+            v = add(get3(bodies.velocity, i), cross(get3(bodies.spin, i), arm))
+            rate += (1.0 - 2.0 * side) * dot(v, get3_at(contacts.place, p, NORMAL))
+        contacts.place[p, MET] = max(0.0, min(1.0, contacts.place[p, MET] - rate * dt / NEAR))
 
 
 @kernel

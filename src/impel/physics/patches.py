@@ -17,13 +17,13 @@ LOAD = 0  # normal force with damping, N
 FORCE = 1  # (3) on A
 MOMENT = 4  # (3) of that force
 CENTRE = 7  # (3) elastic force x point
-SPREAD = 10  # elastic force x square of the distance from B's centre
-ELASTIC = 11  # normal force without damping
-STIFFNESS = 12  # d(force)/d(depth), N/m
-VOLUME = 13  # of the overlap
-RATE = 14  # fastest change of depth, m/s
-CALM = 15  # (6) stiffness x change of depth, for slow samples: N/s, as a force and its moment
-COLUMNS = 21
+SPREAD = 10  # (6) elastic force x products of the point's coordinates: xx, xy, xz, yy, yz, zz
+ELASTIC = 16  # normal force without damping
+STIFFNESS = 17  # d(force)/d(depth), N/m
+VOLUME = 18  # of the overlap
+RATE = 19  # fastest change of depth, m/s
+CALM = 20  # (6) stiffness x change of depth, for slow samples: N/s, as a force and its moment
+COLUMNS = 26
 
 BOUNCE = 0.1  # m/s: slower bounces, of half a millimetre, die out
 CALMING = 0.3  # of critical: extra damping of what is slower than a bounce, so that things come to rest
@@ -48,7 +48,13 @@ def add_sample(patch, p, u, force, stiffness, volume, spread, motion, damping):
     patch[CENTRE] += force * p[0]
     patch[CENTRE + 1] += force * p[1]
     patch[CENTRE + 2] += force * p[2]
-    patch[SPREAD] += force * (dot(p, p) + spread)
+    wide = 0.5 * spread  # across u, the same to all sides
+    patch[SPREAD] += force * (p[0] * p[0] + wide * (1.0 - u[0] * u[0]))
+    patch[SPREAD + 1] += force * (p[0] * p[1] - wide * u[0] * u[1])
+    patch[SPREAD + 2] += force * (p[0] * p[2] - wide * u[0] * u[2])
+    patch[SPREAD + 3] += force * (p[1] * p[1] + wide * (1.0 - u[1] * u[1]))
+    patch[SPREAD + 4] += force * (p[1] * p[2] - wide * u[1] * u[2])
+    patch[SPREAD + 5] += force * (p[2] * p[2] + wide * (1.0 - u[2] * u[2]))
     patch[ELASTIC] += force
     patch[STIFFNESS] += stiffness
     patch[VOLUME] += volume
@@ -182,13 +188,28 @@ def _in_world(patch, side, q, mass):
     moment = rotate(q, axpy(seconds, get3_at(patch, side, CALM + 3), moment))
     share = 1.0 / max(patch[side, ELASTIC], 1e-300)
     centre = scale(get3_at(patch, side, CENTRE), share)
-    spread = max(0.0, patch[side, SPREAD] * share - dot(centre, centre))
-    return force, moment, rotate(q, centre), spread
+    xx, xy, xz = scale(get3_at(patch, side, SPREAD), share)
+    yy, yz, zz = scale(get3_at(patch, side, SPREAD + 3), share)
+    x, y, z = centre
+    rows = ((xx - x * x, xy - x * y, xz - x * z), (xy - x * y, yy - y * y, yz - y * z), (xz - x * z, yz - y * z, zz - z * z))
+    a, b, c = rotate(q, rows[0]), rotate(q, rows[1]), rotate(q, rows[2])  # the rows, then the columns
+    u, v, w = rotate(q, (a[0], b[0], c[0])), rotate(q, (a[1], b[1], c[1])), rotate(q, (a[2], b[2], c[2]))
+    return force, moment, rotate(q, centre), (u, v, w)
+
+
+@kernel(inline=True)
+def _mean(a, b, share):
+    """Of two triples of triples."""
+    return (
+        axpy(share, a[0], scale(b[0], 1.0 - share)),
+        axpy(share, a[1], scale(b[1], 1.0 - share)),
+        axpy(share, a[2], scale(b[2], 1.0 - share)),
+    )
 
 
 @kernel
 def sum_up(patch, both, qa, qb, apart, mass):
-    """Force on A, its moment about B's centre, centre of pressure from there, mean square extent of the patch,
+    """Force on A, its moment about B's centre, centre of pressure from there, mean products of the patch's extent (rows),
     elastic force, stiffness, and fastest change of depth."""
     force, moment, centre, spread = _in_world(patch, 0, qb, mass)
     elastic, stiffness, rate = patch[0, ELASTIC], patch[0, STIFFNESS], patch[0, RATE]
@@ -204,7 +225,7 @@ def sum_up(patch, both, qa, qb, apart, mass):
         total = w * elastic + (1.0 - w) * patch[1, ELASTIC]
         share = w * elastic / total
         centre = axpy(share, centre, scale(add(centre1, apart), 1.0 - share))
-        spread = share * spread + (1.0 - share) * spread1
+        spread = _mean(spread, spread1, share)
         elastic = total
         stiffness = w * stiffness + (1.0 - w) * patch[1, STIFFNESS]
         rate = max(rate, patch[1, RATE])

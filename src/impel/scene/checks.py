@@ -166,6 +166,8 @@ def _wish(wish: Move | Turn, name: str, where: str, scene: Scene) -> Iterator[st
     for line in _keys(wish, name, where, scene):
         count += 1
         yield line
+    if isinstance(wish, Turn):
+        yield from _against(wish, name, where, scene)
     if wish.speed is not None and wish.alpha is not None:
         yield f"{where}.alpha: give speed or alpha, not both: a speed is reached by choosing alpha"
     elif not count:
@@ -174,6 +176,13 @@ def _wish(wish: Move | Turn, name: str, where: str, scene: Scene) -> Iterator[st
             yield f"{where}.{base}: is missing: it cannot be derived from keys that are all in different bodies"
         else:
             yield from _physics(wish, drive(wish), name, where, scene)
+
+
+def _against(wish: Turn, name: str, where: str, scene: Scene) -> Iterator[str]:
+    if wish.against == name:
+        yield f"{where}.against: a body cannot push off itself"
+    elif wish.against is not None and wish.against not in scene.bodies:
+        yield f"{where}.against: {name_like(wish.against, scene.bodies, 'body')}"
 
 
 def _keys(wish: Move | Turn, name: str, where: str, scene: Scene) -> Iterator[str]:

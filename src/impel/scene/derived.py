@@ -28,6 +28,7 @@ class Drive(NamedTuple):
     elasticity: float  # B
     adaptation: float  # γ, per second
     strength: float | None  # None: to be derived from what the actuator has to carry; may be infinite
+    share: float  # of a strength that is derived
     speed: float  # steady, on a straight path
     longest_step: float  # seconds, beyond which the actuator itself becomes unstable
 
@@ -44,7 +45,14 @@ def drive(wish: Move | Turn) -> Drive:
     else:
         alpha = ALPHA if wish.alpha is None else wish.alpha
     beta = b * math.sqrt(2 * alpha)
-    strength = {"auto": None, "unlimited": math.inf}[wish.strength] if isinstance(wish.strength, str) else wish.strength
+    strength: float | None = None
+    share = 1.0
+    if wish.strength == "unlimited":
+        strength = math.inf
+    elif not isinstance(wish.strength, str):
+        strength = wish.strength
+    elif wish.strength.endswith("%"):
+        share = float(wish.strength.rstrip(" %")) / 100
     return Drive(
         base=base,
         alpha=alpha,
@@ -53,6 +61,7 @@ def drive(wish: Move | Turn) -> Drive:
         elasticity=b,
         adaptation=wish.adaptation,
         strength=strength,
+        share=share,
         speed=alpha * base / (beta * relaxation),  # 003, section 2.3, corrected: see notes
         longest_step=min(2 * beta * relaxation / alpha, relaxation / beta),
     )

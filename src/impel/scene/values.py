@@ -12,6 +12,7 @@ SMALLEST = 1e-12
 SMALLEST_SIZE = 1e-6  # metres
 LARGEST_SIZE = 1e6  # metres
 LONGEST_NAME = 80  # characters
+PERCENT = r"^[0-9]{1,6}(\.[0-9]{1,6})? ?%$"
 
 WORLD = "world"  # stands in joints for the world itself, so no body may be called so
 
@@ -67,6 +68,14 @@ def _name(value: Any) -> Any:
     return value
 
 
+def _strength(value: Any) -> Any:
+    if isinstance(value, str) and re.fullmatch(PERCENT, value) and 0 < float(value.rstrip(" %")) <= LARGEST:
+        return value
+    if value in ("auto", "unlimited") if isinstance(value, str) else is_number(value) and 0 < value <= LARGEST:
+        return value
+    raise ValueError('must be a number greater than 0, "auto", a share of that such as "60 %", or "unlimited"')
+
+
 def _number_or(low: float, what: str, *words: str) -> Any:
     choices = " or ".join((f"a number {what}", *(f'"{w}"' for w in words)))
 
@@ -95,7 +104,19 @@ Color = Annotated[
     str, BeforeValidator(_color), WithJsonSchema({"type": "string", "pattern": "^#([0-9a-fA-F]{2}){3,4}$"})
 ]
 Name = Annotated[str, BeforeValidator(_name), WithJsonSchema({"type": "string", "maxLength": LONGEST_NAME})]
-Strength = Annotated[float | Literal["auto", "unlimited"], *_number_or(0, "greater than 0", "auto", "unlimited")]
+Strength = Annotated[
+    float | str,
+    BeforeValidator(_strength),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "number", "exclusiveMinimum": 0, "maximum": LARGEST},
+                {"enum": ["auto", "unlimited"]},
+                {"type": "string", "pattern": PERCENT},
+            ]
+        }
+    ),
+]
 Step = Annotated[float | Literal["adaptive"], *_number_or(0, "of seconds greater than 0", "adaptive")]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.control.actuators import Actuators
-from impel.control.linkage import BALL, HINGE, WELD, Tie
+from impel.control.linkage import BALL, HINGE, OTHER, ROPE, WELD, Tie
 from impel.control.specs import ActuatorSpec, largest_stable_step, make_actuators
 from impel.files import Problem
 from impel.geometry.shapes import Solid, solid
@@ -19,7 +19,7 @@ from impel.physics.coating import Coating, default_coating
 from impel.physics.contact import Contacts, make_contacts
 from impel.physics.follow import Followers
 from impel.physics.joint_specs import KINDS, JointSpec
-from impel.physics.joints import AT_A, FRAME_A, MEMBER, Joints, make_joints
+from impel.physics.joints import AT_A, FRAME_A, Joints, make_joints
 from impel.scene.actors import Move, Turn
 from impel.scene.bodies import Body
 from impel.scene.derived import drive, followed, mass_of
@@ -27,6 +27,7 @@ from impel.scene.joints import Joint
 from impel.scene.scene import Scene, World
 from impel.scene.turning import turn_path
 from impel.scene.values import WORLD
+from impel.stage.handles import make_handles
 from impel.stage.state import Hand, Pace, Stage
 from impel.stage.walkers import Troupe, troupe_of
 
@@ -75,7 +76,8 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         for kind, wish in (("move", actor.move), ("turn", actor.turn))
         if wish is not None
     ]
-    actuator_specs = [_actuator(body, wish, solids[body]) for _, body, wish in wishes]
+    actuator_specs = [_actuator(body, wish, solids[body], index) for _, body, wish in wishes]
+    actuators = _actuators(actuator_specs, bodies, joints, scene.world) if actuator_specs else None
     stage = Stage(
         bodies=bodies,
         followers=_followers(cast, troupe, solids, index),
@@ -83,7 +85,8 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         displaced=1 if scene.world.joints == "displacement" else None,
         printed=1 if scene.world.joints == "paper" else None,
         contacts=_contacts(cast, bodies, specs),
-        actuators=_actuators(actuator_specs, bodies, joints, scene.world) if actuator_specs else None,
+        actuators=actuators,
+        handles=None if actuators is None else make_handles(actuators, len(bodies.mass), joints),
         hand=Hand(np.zeros_like(bodies.push), np.zeros_like(bodies.twist)) if by_hand else None,
         gravity=scene.world.gravity,
         drag=scene.world.drag,
@@ -179,74 +182,36 @@ def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> Join
 
 def _actuators(specs: list[ActuatorSpec], bodies: Bodies, joints: Joints | None, world: World) -> Actuators:
     ties = [] if joints is None else _ties(joints, bodies)
-    island_of = {} if joints is None or world.joints == "paper" else _island_of(joints)
-    actuators = make_actuators(specs, bodies, ties, math.hypot(*world.gravity), island_of)
-    # An actor that adapts at all knows its own weight from the start. The paper lets it learn even that, and so every
-    # take would begin with a dip of half a second. What several move they share; what hangs on something immovable
-    # is carried by that, and by whom else is not known.
-    linkage = actuators.linkage
-    root = linkage.root[actuators.member]
-    moves = actuators.paths.turns == 0
-    movers = np.bincount(root[moves], minlength=len(linkage.body))
-    share = np.where(linkage.held[root] == 1, 0.0, 1.0 / np.maximum(movers[root], 1))
-    if actuators.crews is not None:
-        share[actuators.crews.worker] = 1.0
-    if joints is not None:
-        _hang_together(actuators, bodies, joints)
-    actuators.carried[:] = np.where(moves, share, 1.0) * (actuators.adaptation > 0.0)
-    return actuators
-
-
-def _hang_together(actuators: Actuators, bodies: Bodies, joints: Joints) -> None:
-    """Tell the actuators which bodies are jointed, and whom nothing but what it meets on its way can hold back: a force
-    that moves a structure alone, with no joint to anything immovable. A crew is held back by its own; also by ropes,
-    of which the linkage knows nothing."""
-    island_of = _island_of(joints)
-    for body, island in island_of.items():
-        actuators.whole[body] = len(bodies.mass) + island
-    welds = joints.each[joints.each["kind"] == KINDS.index("weld")]
-    for _ in welds:  # as far as welds reach from what is immovable
-        firm = np.maximum(actuators.firm[welds["a"]], actuators.firm[welds["b"]])
-        np.maximum.at(actuators.firm, welds["a"], firm)
-        np.maximum.at(actuators.firm, welds["b"], firm)
-    fixed = np.isinf(bodies.mass[joints.each["a"]]) | np.isinf(bodies.mass[joints.each["b"]])
-    held = {island_of[int(i)] for joint in joints.each[fixed] for i in (joint["a"], joint["b"]) if int(i) in island_of}
-    crew = set() if actuators.crews is None else set(actuators.crews.worker.tolist())
-    for a, body in enumerate(actuators.body.tolist()):
-        if a in crew:
-            actuators.anchored[a] = 1
-        elif body in island_of and actuators.paths.turns[a] == 0:
-            actuators.anchored[a] = island_of[body] in held
-
-
-def _island_of(joints: Joints) -> dict[int, int]:
-    ends = joints.island[:, MEMBER]
-    islands = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
-    return dict(zip(joints.members.tolist(), islands.tolist()))
+    return make_actuators(specs, bodies, ties, math.hypot(*world.gravity))
 
 
 def _ties(joints: Joints, bodies: Bodies) -> list[Tie]:
     """Which bodies hang together and where, for actuators that carry more than their own body."""
-    kinds = {"hinge": HINGE, "weld": WELD}
+    kinds = {"ball": BALL, "hinge": HINGE, "weld": WELD, "in_sphere": ROPE}
     ties = []
     for k in np.argsort(joints.each["index"]):  # as they were written
         joint, fixed = joints.each[k], joints.fixed[k]
         kind = KINDS[joint["kind"]]
-        if kind != "in_sphere":
-            a, b = int(joint["a"]), int(joint["b"])
-            q = bodies.orientation[a]
-            at = bodies.position[a] + matrix_from_quaternion(q) @ fixed[AT_A : AT_A + 3]
-            axis = matrix_from_quaternion(multiply_quaternions(q, fixed[FRAME_A : FRAME_A + 4]))[:, 2]
-            ties.append(Tie(a, b, at, kinds.get(kind, BALL), axis))
+        a, b = int(joint["a"]), int(joint["b"])
+        q = bodies.orientation[a]
+        at = bodies.position[a] + matrix_from_quaternion(q) @ fixed[AT_A : AT_A + 3]
+        axis = matrix_from_quaternion(multiply_quaternions(q, fixed[FRAME_A : FRAME_A + 4]))[:, 2]
+        ties.append(Tie(a, b, at, kinds.get(kind, OTHER), axis))
     return ties
 
 
-def _actuator(body: int, wish: Move | Turn, whole: Solid) -> ActuatorSpec:
+def _actuator(body: int, wish: Move | Turn, whole: Solid, index: dict[str, int]) -> ActuatorSpec:
     numbers = drive(wish)
     keys = np.array(_path_keys(wish)[0], float)
     kind: Literal["move", "turn"] = "turn" if isinstance(wish, Turn) else "move"
-    if kind == "turn":
+    point, pulled, against = np.zeros(3), False, None
+    if isinstance(wish, Turn):
         keys = multiply_quaternions(keys, whole.rotation)
+        against = None if wish.against is None else index[wish.against]
+    else:
+        pulled = wish.point is not None
+        place = np.asarray(wish.point or (0.0, 0.0, 0.0), float) - whole.offset
+        point = matrix_from_quaternion(whole.rotation).T @ place
     return ActuatorSpec(
         body=body,
         kind=kind,
@@ -258,6 +223,11 @@ def _actuator(body: int, wish: Move | Turn, whole: Solid) -> ActuatorSpec:
         elasticity=numbers.elasticity,
         adaptation=numbers.adaptation,
         strength=numbers.strength,
+        share=numbers.share,
+        press=wish.press,
+        point=tuple(point),
+        pulled=pulled,
+        against=against,
     )
 
 

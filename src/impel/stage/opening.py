@@ -32,7 +32,7 @@ def opening_doubts(scene: Scene, source: str = "scene") -> list[str]:
         return []
     compiled = compile_scene(scene, source=source)
     stage, frame = compiled.stage, compiled.pace.frame_seconds
-    while open_curtain(stage.bodies, stage.followers, stage.contacts, None, stage.gravity, frame) != OPENED:
+    while open_curtain(stage.bodies, stage.followers, stage.contacts, stage.gravity, frame) != OPENED:
         assert stage.contacts is not None
         stage = replace(stage, contacts=grow(stage.contacts))
     return [*displaced(compiled, scene), *overlaps(stage, compiled.bodies)]

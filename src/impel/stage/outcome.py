@@ -79,8 +79,7 @@ def _in_the_way(compiled: Compiled, stage: Stage, a: int, used_up: bool) -> str:
         strength = float(stage.actuators.strength[a])
         used = f"{against}all its strength of {plain(strength, 3)} {'N·m' if turns else 'N'} is used"
         return f'{used}: strength: {plain(2 * strength, 2)} or "unlimited" may help'
-    crews = stage.actuators.crews
-    if not touched and crews is not None and a in crews.worker:
+    if not touched and stage.joints is not None and _ties(stage.joints, body).any() and not turns:
         return "its joints do not let it get nearer: its way may lead out of reach"
     return f"{against}a smaller {'base_angle' if turns else 'base_distance'} or more speed makes it push harder"
 

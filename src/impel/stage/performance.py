@@ -38,7 +38,6 @@ class Performance:
             self.clock.level[0] = self.compiled.pace.deepest  # what overlaps is pushed apart in short steps
         # What the animator should know of the start, one line each.
         self.doubts = [*displaced(self.compiled, scene), *overlaps(self.stage, self.compiled.bodies)]
-        self._let_float()
 
     @property
     def stage(self) -> Stage:
@@ -88,24 +87,6 @@ class Performance:
     def _drain(self) -> None:
         compiled = self.compiled
         self.told += drain(self.events, compiled.bodies, compiled.joints, compiled.actuators, compiled.keys)
-
-    def _let_float(self) -> None:
-        """A structure that nothing holds has weight only if it stands on something."""
-        contacts, actuators = self.stage.contacts, self.stage.actuators
-        if actuators is None:
-            return
-        touching = np.zeros((0, 2), np.int64) if contacts is None else contacts.pair[contacts.touching != 0.0]
-        linkage = actuators.linkage
-        standing = np.isin(linkage.root, linkage.root[np.isin(linkage.body, self._resting(touching))])
-        floating = (linkage.drifts == 1) & ~standing
-        actuators.carried[(actuators.paths.turns == 1) & floating[actuators.member]] = 0.0
-
-    def _resting(self, touching: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Of pairs of bodies that touch, those that lie on the other: on what is immovable, or lower down."""
-        bodies, up = self.stage.bodies, -np.array(self.stage.gravity)
-        both = np.concatenate([touching, touching[:, ::-1]])
-        higher = (bodies.position[both[:, 0]] - bodies.position[both[:, 1]]) @ up > 0.0
-        return both[higher | (bodies.inverse_mass[both[:, 1]] == 0.0), 0]
 
     def _make_room(self) -> None:
         """More bodies are near each other than there was room for."""

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.control.targets import apart, target_position
+from impel.control.targets import apart, place_of, target_position
 from impel.kernel import kernel
 from impel.motion.orientations import conjugate_quaternions, matrix_from_quaternion, multiply_quaternions
 from impel.motion.paths import distance_to_path, length_until, polyline, segment_lengths
@@ -121,7 +121,7 @@ def _look_at_actuators(bodies, actuators, lengths, felt, target):
         segment_lengths(actuators.paths, lengths)
     for a in range(len(actuators.body)):
         body = actuators.body[a]
-        x, q = get3(bodies.position, body), get4(bodies.orientation, body)
+        x, q = place_of(bodies, actuators, a), get4(bodies.orientation, body)
         felt[a, 0] = distance_to_path(actuators.paths, a, x, q)
         felt[a, 1] = norm(get3(actuators.applied, a))
         felt[a, 2] = _progress(actuators, lengths, a, x, q)

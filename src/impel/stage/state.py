@@ -11,6 +11,7 @@ from impel.physics.bodies import Bodies
 from impel.physics.contact import Contacts
 from impel.physics.follow import Followers
 from impel.physics.joints import Joints
+from impel.stage.handles import Handles
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -27,6 +28,7 @@ class Stage:
     printed: int | None  # 1: ... or as printed; else by RATTLE
     contacts: Contacts | None
     actuators: Actuators | None
+    handles: Handles | None  # room for what actuators ask the others
     hand: "Hand | None"
     gravity: tuple[float, float, float]
     drag: float

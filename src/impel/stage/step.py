@@ -2,29 +2,30 @@
 
 import math
 
-from impel.control.actuators import steer
+from impel.control.actuators import act, pull_tree, want
 from impel.kernel import kernel
-from impel.motion.rotations import axpy, get3, norm, set3
+from impel.motion.rotations import set3
 from impel.physics.bodies import drift, kick
 from impel.physics.broadphase import find_pairs
-from impel.physics.contact import contact_forces
+from impel.physics.contact import contact_forces, meet_near
 from impel.physics.displacement import hold_positions_displacement, hold_positions_paper
 from impel.physics.follow import lead_followers, place_followers
 from impel.physics.rattle import hold_positions, hold_velocities
 from impel.physics.verdicts import GOOD, NOT_A_NUMBER
+from impel.stage.answers import ask
 from impel.stage.events import notice
-from impel.stage.feel import feel, feel_contact
 
 # Why `play` came back to Python.
 FRAME_DONE, STEP_DONE, NEEDS_PAIRS, NEEDS_EVENTS, FAILED, OPENED = range(6)
 
-NEAR = 1e-3  # m: what is placed so near to the ground stands on it
 GROW_AFTER = 8  # good steps before the step may double ...
 GROW_LATER = 256  # ... and at most, where doubling failed again and again, as with things that lie still
 
 
 @kernel
-def step(time, dt, dt_last, bodies, followers, joints, displaced, printed, contacts, actuators, hand, gravity, drag):
+def step(
+    time, dt, dt_last, bodies, followers, joints, displaced, printed, contacts, actuators, handles, hand, gravity, drag
+):
     """One attempt to go from `time` to `time + dt`, box by box as in the figure. Returns the verdict.
 
     Takes the parts of a stage one by one: only where an argument is None does numba leave out what needs it.
@@ -33,8 +34,7 @@ def step(time, dt, dt_last, bodies, followers, joints, displaced, printed, conta
     if hand is not None:
         drop_all(bodies)
     if actuators is not None:
-        feel(bodies, joints, contacts, actuators, gravity)
-        steer(bodies, actuators, gravity, dt_last)
+        control(bodies, joints, contacts, actuators, handles, gravity, dt, dt_last)
     if hand is not None:
         lend_a_hand(bodies, hand)
 
@@ -62,6 +62,20 @@ def step(time, dt, dt_last, bodies, followers, joints, displaced, printed, conta
         if printed is None:
             hold_velocities(bodies, joints)
     return verdict if all_finite(bodies) else NOT_A_NUMBER
+
+
+@kernel
+def control(bodies, joints, contacts, actuators, handles, gravity, dt, dt_last):
+    """Set the push and twist of every actuated body; dt_last is the length of the last step, 0 in the first."""
+    want(bodies, actuators, dt_last)  # 1.1
+    for s in range(len(handles.done)):
+        handles.done[s] = 0
+    for s in range(len(handles.done)):  # 1.2 and 1.3: those who touch each other are asked together
+        if handles.done[s] == 0 and not ask(
+            bodies, joints, contacts, actuators, handles, s, gravity, dt, dt_last
+        ):
+            pull_tree(bodies, actuators, s, gravity, dt, dt_last)
+    act(bodies, actuators)
 
 
 @kernel
@@ -96,31 +110,16 @@ def all_pairs_listed(bodies, followers, contacts, time, dt):
 
 
 @kernel
-def open_curtain(bodies, followers, contacts, actuators, gravity, frame_seconds):
+def open_curtain(bodies, followers, contacts, gravity, frame_seconds):
     """Put everything in its place for time 0; or tell that the list of pairs is too short."""
     if followers is not None:
         place_followers(bodies, followers, 0.0)
     if not all_pairs_listed(bodies, followers, contacts, 0.0, frame_seconds):
         return NEEDS_PAIRS
     if contacts is not None:
-        if actuators is not None:  # what is placed to just touch the ground will stand on it
-            lower(bodies, actuators, gravity, NEAR)
-            contact_forces(bodies, contacts, 0.0)
-            feel_contact(bodies, contacts, actuators, gravity)
-            lower(bodies, actuators, gravity, -NEAR)
+        meet_near(bodies, contacts, gravity)  # what is placed to just touch the ground will stand on it
         contact_forces(bodies, contacts, 0.0)
     return OPENED
-
-
-@kernel
-def lower(bodies, actuators, gravity, by):
-    """Move all that actuators move downwards."""
-    for i in range(len(bodies.mass)):
-        moved = False
-        for a in range(len(actuators.body)):
-            moved |= actuators.whole[actuators.body[a]] == actuators.whole[i]
-        if moved and norm(gravity) > 0.0:
-            set3(bodies.position, i, axpy(by / norm(gravity), gravity, get3(bodies.position, i)))
 
 
 @kernel
@@ -165,7 +164,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
     a whole number of ticks, so that frames land exactly. The first call only opens the curtain.
     """
     if clock.opened[0] == 0:
-        outcome = open_curtain(now.bodies, now.followers, now.contacts, now.actuators, now.gravity, pace.frame_seconds)
+        outcome = open_curtain(now.bodies, now.followers, now.contacts, now.gravity, pace.frame_seconds)
         clock.opened[0] = outcome == OPENED
         clock.patience[0] = GROW_AFTER
         return outcome
@@ -182,7 +181,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         copy(values, saved)
         verdict = step(
             time, dt, clock.dt_last[0], now.bodies, now.followers, now.joints, now.displaced, now.printed,
-            now.contacts, now.actuators, now.hand, now.gravity, now.drag,
+            now.contacts, now.actuators, now.handles, now.hand, now.gravity, now.drag,
         )  # fmt: skip
 
         if verdict != GOOD and ticks > 1:

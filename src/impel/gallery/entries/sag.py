@@ -51,7 +51,7 @@ def learning(scene: Scene) -> Take:
     """Play a scene as in the paper: its actors do not even know their own weight at the start."""
     performance = Performance(scene)
     actuators: Any = performance.stage.actuators
-    actuators.carried[:] = 0.0
+    actuators.knows[:] = 0
     recorder = Recorder(scene, performance)
     recorder.write_frame()
     for _ in range(performance.compiled.frames - 1):

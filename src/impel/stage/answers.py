@@ -1,0 +1,521 @@
+"""Boxes 1.2 and 1.3 for structures that something touches, or that are no driven trees: they are asked how they answer.
+
+Joints, limits and contacts are taken as holding, each as long as it can: a limit or a contact must not pull, friction
+must not exceed what the load allows, a sole must not roll over its edge. What would have to is let go, and the rest
+asked again. Why that is stable: with assumed inertia I in the place of the real one, an offset obeys
+r·s³ + (γ + C)·s² + (K + Cγ)·s + Kγ = 0 with r = real/assumed; its roots are stable for r < 1 + 4B² + 4B, which is 5.8 at
+B = 1/√2, in every direction. A foot that is taken as floating where it stands makes r 14 to 70, and the figure sways
+itself over; taken as standing, r is 1. (Where r is small, the step bounds it: C·dt < 2·r.)
+"""
+
+import math
+
+from impel.control.actuators import RESIDUAL, blend_of, limit_size, pull_at_base
+from impel.control.law import accelerations_by, factor_dense, forces_for, prepare, solve_dense
+from impel.kernel import kernel
+from impel.motion.rotations import add, axpy, dot, get3, get3_at, get4, norm, scale, set3, set4, sub
+from impel.physics.bodies import spin_of, turn_freely
+from impel.physics.closing import keep_places, take_back
+from impel.physics.joint_rows import lean, look, turned, weigh
+from impel.physics.joints import ANGULAR_A, ANGULAR_B, JOINT, LINEAR, LIVE, MEMBER, TILE, TURNING_A, TURNING_B
+from impel.physics.skyline import ZERO, solve
+from impel.stage.handles import (
+    ABOUT_A,
+    ABOUT_B,
+    ACTUATORS,
+    ALIVE,
+    ALONG,
+    GRIP,
+    HANDLES,
+    ISLANDS,
+    LIMIT,
+    MEMBERS,
+    PUSH,
+    ROLL,
+    TWIST,
+    gather_cluster,
+    take_hold,
+)
+
+SLIGHT = 1e-9  # of a handle's own answer: keeps handles that say the same from fighting
+VOID = 1e-12  # and what cannot move at all from dividing by nothing
+ROUNDS = 6  # of letting go
+ALL, SMOOTH, NOTHING = range(3)  # what holds: all that is live, that without friction, nothing
+
+# Rows of `vectors`.
+FORCE, REST, ANYWAY, SCRATCH, BLOCKED, EXTRA, MOVING, MISSED, GAIN = range(9)
+
+
+@kernel
+def ask(bodies, joints, contacts, actuators, handles, s, gravity, dt, dt_last):
+    """Find what the actuators of the cluster of structure s ask for, unless a tree can tell; has it been done?"""
+    touched = gather_cluster(bodies, joints, contacts, actuators, handles, s)
+    if not touched and actuators.linkage.driven[s] == 1:
+        return False
+    for n in range(handles.count[ISLANDS]):
+        look_ahead(bodies, joints, handles, handles.island[n], 0.5 * dt)
+    take_hold(bodies, joints, contacts, actuators, handles, gravity)
+    gravity_known = scale(gravity, 1.0 * actuators.knows[s])
+    fall_freely(bodies, joints, handles, gravity_known, 0.5 * dt)
+    for h in range(handles.count[HANDLES]):
+        push_at(bodies, joints, handles, h)
+    for n in range(handles.count[ISLANDS]):
+        look_back(joints, handles, handles.island[n])
+    settle(bodies, contacts, joints, actuators, handles, norm(gravity), dt_last)
+    for n in range(handles.count[ACTUATORS]):
+        handles.done[actuators.structure[handles.actuator[n]]] = 1
+    return True
+
+
+@kernel
+def look_ahead(bodies, joints, handles, island, ahead):
+    """Aim the joints of an island where its bodies will be half a step ahead, with no regard to limits: means over the
+    coming step are taken there. Leaves in `fall` and `turning` what the joints have to do about the motion there is."""
+    tile, tile_end = joints.island[island, TILE], joints.island[island + 1, TILE]
+    begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
+    for r in range(3 * tile, 3 * tile_end):
+        for c in range(18):
+            handles.kept_rows[r, c] = joints.rows[r, c]
+    last = tile_end - 1
+    for t in range(joints.envelope[tile, ZERO] + tile, joints.envelope[last, ZERO] + last + 1):
+        for k in range(3):
+            set3(handles.kept_factor, 3 * t + k, get3(joints.factor, 3 * t + k))
+    for k in range(begin, end):
+        joint = joints.each[k]
+        handles.kept_coordinate[joint.index] = joints.coordinate[joint.index]
+        set3(handles.kept_normal, joint.index, get3(joints.normal, joint.index))
+        if joint.limit >= 0:
+            joints.rows[joint.limit, LIVE] = 0.0
+    _rates(bodies.velocity, bodies.spin, joints, begin, end)
+    for r in range(3 * tile, 3 * tile_end):
+        joints.impulse[r] = joints.change[r]  # not zero where something key-framed pulls
+    keep_places(bodies, joints, island)
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
+        i = joints.members[k]
+        set3(bodies.position, i, axpy(ahead, get3(bodies.velocity, i), get3(bodies.position, i)))
+        q = turn_freely(
+            get4(bodies.orientation, i), get3(bodies.momentum, i), bodies.inverse_inertia[i], bodies.top[i], ahead
+        )
+        set4(bodies.orientation, i, q)
+        set3(handles.turning, i, spin_of(bodies, i, get3(bodies.momentum, i)))
+    look(bodies, joints, begin, end, True)
+    lean(bodies, joints, island)
+    weigh(bodies, joints, island, 0.0)
+    take_back(bodies, joints, island)
+    for k in range(begin, end):  # spins of what has none of its own in `turning` yet
+        joint = joints.each[k]
+        for i in (joint.a, joint.b):
+            if bodies.inverse_mass[i] == 0.0:
+                set3(handles.turning, i, get3(bodies.spin, i))
+    _rates(bodies.velocity, handles.turning, joints, begin, end)
+    for r in range(3 * tile, 3 * tile_end):
+        now = joints.impulse[r]
+        joints.impulse[r] = (joints.change[r] - now) / ahead + 0.5 * now / ahead
+
+
+@kernel
+def _rates(velocity, spin, joints, begin, end):
+    """Leave in `change` how fast the rows of joints open."""
+    rows = joints.rows
+    for k in range(begin, end):
+        joint = joints.each[k]
+        v = sub(get3(velocity, joint.a), get3(velocity, joint.b))
+        spin_a, spin_b = get3(spin, joint.a), get3(spin, joint.b)
+        for r in range(joint.row, joint.row_end):
+            rate = dot(v, get3_at(rows, r, LINEAR))
+            rate += dot(spin_a, get3_at(rows, r, ANGULAR_A)) + dot(spin_b, get3_at(rows, r, ANGULAR_B))
+            joints.change[r] = rate
+
+
+@kernel
+def look_back(joints, handles, island):
+    """The joints as they were."""
+    tile, tile_end = joints.island[island, TILE], joints.island[island + 1, TILE]
+    for r in range(3 * tile, 3 * tile_end):
+        for c in range(18):
+            joints.rows[r, c] = handles.kept_rows[r, c]
+    last = tile_end - 1
+    for t in range(joints.envelope[tile, ZERO] + tile, joints.envelope[last, ZERO] + last + 1):
+        for k in range(3):
+            set3(joints.factor, 3 * t + k, get3(handles.kept_factor, 3 * t + k))
+    for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
+        joint = joints.each[k]
+        joints.coordinate[joint.index] = handles.kept_coordinate[joint.index]
+        set3(joints.normal, joint.index, get3(handles.kept_normal, joint.index))
+
+
+@kernel
+def fall_freely(bodies, joints, handles, gravity, ahead):
+    """How each handle accelerates by gravity and by the motion there is, if only the joints hold."""
+    for n in range(handles.count[MEMBERS]):
+        i = handles.member[n]
+        set3(handles.fall, i, gravity)
+        island = handles.island_of[i]
+        if island < 0:
+            q = get4(bodies.orientation, i)
+            momentum = get3(bodies.momentum, i)
+            turned = turn_freely(q, momentum, bodies.inverse_inertia[i], bodies.top[i], ahead)
+            set4(bodies.orientation, i, turned)
+            set3(handles.turning, i, spin_of(bodies, i, momentum))
+            set4(bodies.orientation, i, q)
+        change = sub(get3(handles.turning, i), get3(bodies.spin, i))
+        set3(handles.turning, i, scale(change, 1.0 / ahead))
+    for n in range(handles.count[ISLANDS]):
+        island = handles.island[n]
+        begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
+        for k in range(begin, end):
+            joint = joints.each[k]
+            if bodies.inverse_mass[joint.a] == 0.0:
+                set3(handles.turning, joint.a, (0.0, 0.0, 0.0))
+            if bodies.inverse_mass[joint.b] == 0.0:
+                set3(handles.turning, joint.b, (0.0, 0.0, 0.0))
+            v = sub(get3(handles.fall, joint.a), get3(handles.fall, joint.b))
+            for r in range(joint.row, joint.row_end):
+                rate = dot(v, get3_at(joints.rows, r, LINEAR)) + joints.impulse[r]
+                joints.change[r] = -rate * joints.rows[r, LIVE]
+        _blank(joints, island)
+        solve(
+            joints.factor, joints.envelope, joints.island[island, TILE], joints.island[island + 1, TILE], joints.change
+        )
+        _give(bodies, joints, handles, island)
+    for h in range(handles.count[HANDLES]):
+        handles.bias[h] += _acceleration_at(handles, h)
+        if handles.kind[h] == LIMIT:
+            handles.bias[h] += _opening(joints, handles, h)
+    _be_still(handles)
+
+
+@kernel
+def _blank(joints, island):
+    """Rows that no joint fills take no part."""
+    for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
+        joint = joints.each[k]
+        for r in range(joint.row_end, 3 * joint.tile_end):
+            joints.change[r] = 0.0
+
+
+@kernel
+def _opening(joints, handles, h):
+    """What the motion there is does at a limit."""
+    for n in range(handles.count[ISLANDS]):
+        island = handles.island[n]
+        for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
+            if joints.each[k].index == handles.source[h]:
+                return joints.impulse[joints.each[k].limit]
+    return 0.0
+
+
+@kernel
+def push_at(bodies, joints, handles, h):
+    """Write one column: how all handles accelerate by a force of one at handle h."""
+    push = handles.push
+    for side in range(2):
+        i = handles.body[h, side]
+        if i >= 0 and bodies.inverse_mass[i] > 0.0:
+            sign = bodies.inverse_mass[i] * (1.0 - 2.0 * side)
+            set3(handles.fall, i, axpy(sign, get3_at(push, h, ALONG), get3(handles.fall, i)))
+            torque = get3_at(push, h, ABOUT_A + 3 * side)
+            # Where joints were looked at half a step ahead, so are inertias.
+            about = spin_of(bodies, i, torque) if handles.island_of[i] < 0 else turned(joints.place, i, torque)
+            set3(handles.turning, i, add(about, get3(handles.turning, i)))
+    first = -1
+    for side in range(2):
+        i = handles.body[h, side]
+        island = handles.island_of[i] if i >= 0 else -1
+        if island >= 0 and island != first:
+            _resist(bodies, joints, handles, island)
+            first = island
+    for k in range(handles.count[HANDLES]):
+        handles.answer[k, h] = _acceleration_at(handles, k)
+    for side in range(2):
+        i = handles.body[h, side]
+        if i >= 0:
+            set3(handles.fall, i, (0.0, 0.0, 0.0))
+            set3(handles.turning, i, (0.0, 0.0, 0.0))
+            island = handles.island_of[i]
+            if island >= 0:
+                for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
+                    set3(handles.fall, joints.members[k], (0.0, 0.0, 0.0))
+                    set3(handles.turning, joints.members[k], (0.0, 0.0, 0.0))
+
+
+@kernel
+def _resist(bodies, joints, handles, island):
+    """Let the joints of an island act on the accelerations there are."""
+    begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
+    _rates(handles.fall, handles.turning, joints, begin, end)
+    for k in range(begin, end):
+        joint = joints.each[k]
+        for r in range(joint.row, joint.row_end):
+            joints.change[r] *= -joints.rows[r, LIVE]
+    _blank(joints, island)
+    solve(joints.factor, joints.envelope, joints.island[island, TILE], joints.island[island + 1, TILE], joints.change)
+    _give(bodies, joints, handles, island)
+
+
+@kernel
+def _give(bodies, joints, handles, island):
+    """Add what the joints' forces in `change` do to the accelerations."""
+    rows, change = joints.rows, joints.change
+    for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
+        joint = joints.each[k]
+        force, turn_a, turn_b = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        for r in range(joint.row, joint.row_end):
+            force = axpy(change[r], get3_at(rows, r, LINEAR), force)
+            turn_a = axpy(change[r], get3_at(rows, r, TURNING_A), turn_a)
+            turn_b = axpy(change[r], get3_at(rows, r, TURNING_B), turn_b)
+        if bodies.inverse_mass[joint.a] > 0.0:
+            set3(handles.fall, joint.a, axpy(bodies.inverse_mass[joint.a], force, get3(handles.fall, joint.a)))
+            set3(handles.turning, joint.a, add(turn_a, get3(handles.turning, joint.a)))
+        if bodies.inverse_mass[joint.b] > 0.0:
+            set3(handles.fall, joint.b, axpy(-bodies.inverse_mass[joint.b], force, get3(handles.fall, joint.b)))
+            set3(handles.turning, joint.b, add(turn_b, get3(handles.turning, joint.b)))
+
+
+@kernel
+def _acceleration_at(handles, h):
+    a, b = handles.body[h, 0], handles.body[h, 1]
+    row = handles.row
+    along = get3(handles.fall, a)
+    turn = dot(get3(handles.turning, a), get3_at(row, h, ABOUT_A))
+    if b >= 0:
+        along = sub(along, get3(handles.fall, b))
+        turn += dot(get3(handles.turning, b), get3_at(row, h, ABOUT_B))
+    return dot(along, get3_at(row, h, ALONG)) + turn
+
+
+@kernel
+def _be_still(handles):
+    for n in range(handles.count[MEMBERS]):
+        set3(handles.fall, handles.member[n], (0.0, 0.0, 0.0))
+        set3(handles.turning, handles.member[n], (0.0, 0.0, 0.0))
+
+
+@kernel
+def settle(bodies, contacts, joints, actuators, handles, gravity, dt_last):
+    """The law on these answers: pull, press what is in the way, and learn (see control/actuators.py and law.py)."""
+    n = 3 * handles.count[ACTUATORS]
+    for h in range(n, handles.count[HANDLES]):
+        if handles.kind[h] == PUSH:
+            handles.soft[h] *= handles.answer[h, h]
+    loose = gravity * _loose_mass(bodies, actuators, handles)
+    held = handles.count[HANDLES] > n
+    free, force = handles.free, handles.vectors[FORCE]
+    hold_on(actuators, handles, NOTHING, free)
+    prepare(free, n, handles.square[NOTHING])
+    stuck, square = free, handles.square[NOTHING]
+    if held:
+        stuck, square = handles.stuck, handles.square[ALL]
+    for _ in range(ROUNDS):
+        if held:
+            hold_on(actuators, handles, ALL, stuck)
+            prepare(stuck, n, square)
+        pull(actuators, handles, stuck, square, held, loose)
+        if not held or not let_go(joints, actuators, handles):
+            break
+    if dt_last > 0.0:
+        smooth, its_square = free, handles.square[NOTHING]
+        if held:
+            smooth, its_square = handles.smooth, handles.square[SMOOTH]
+            hold_on(actuators, handles, SMOOTH, smooth)
+            prepare(smooth, n, its_square)
+        learn(actuators, handles, stuck, square, smooth, its_square, held, loose, dt_last)
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        asked = scale(_three(force, k), math.sqrt(actuators.whole_inertia[a]))
+        set3(actuators.asked, a, add(asked, get3(actuators.learnt, a)))
+
+
+@kernel
+def _loose_mass(bodies, actuators, handles):
+    """Of what can be put on the actuators of the cluster, or pushed by them: all but their own structures."""
+    mass = 0.0
+    for n in range(handles.count[MEMBERS]):
+        i = handles.member[n]
+        own = False
+        for k in range(handles.count[ACTUATORS]):
+            own |= actuators.whole[actuators.body[handles.actuator[k]]] == actuators.whole[i]
+        if not own:
+            mass += bodies.mass[i]
+    return mass
+
+
+@kernel(inline=True)
+def _three(vector, k):
+    return vector[3 * k], vector[3 * k + 1], vector[3 * k + 2]
+
+
+@kernel(inline=True)
+def _set_three(vector, k, v):
+    vector[3 * k], vector[3 * k + 1], vector[3 * k + 2] = v
+
+
+@kernel
+def hold_on(actuators, handles, what, out):
+    """Write to `out` how the actuators' handles answer while what is live holds: all of it, what needs no friction, or
+    nothing; in the units of law.py. What they do anyway goes to `vectors`."""
+    n, answer, alive, through = 3 * handles.count[ACTUATORS], handles.answer, handles.alive, handles.through
+    m = 0
+    if what != NOTHING:
+        for h in range(n, handles.count[HANDLES]):
+            gripping = handles.kind[h] == GRIP or handles.kind[h] == TWIST
+            if handles.live[h] == 1 and not (gripping and what == SMOOTH):
+                alive[m] = h
+                m += 1
+    handles.count[ALIVE] = m
+    for i in range(m):
+        for j in range(i + 1):
+            handles.support[i, j] = answer[alive[i], alive[j]]
+        handles.support[i, i] += handles.soft[alive[i]] + SLIGHT * answer[alive[i], alive[i]] + VOID
+    factor_dense(handles.support, m)
+    for j in range(n + 1):
+        column = through[j]
+        for i in range(m):
+            column[i] = answer[alive[i], j] if j < n else handles.bias[alive[i]]
+        solve_dense(handles.support, m, column)
+    anyway = handles.vectors[ANYWAY]
+    for i in range(n):
+        size = math.sqrt(actuators.whole_inertia[handles.source[i]])
+        for j in range(n + 1):
+            value = answer[i, j] if j < n else handles.bias[i]
+            for k in range(m):
+                value -= answer[i, alive[k]] * through[j, k]
+            if j < n:
+                out[i, j] = size * value * math.sqrt(actuators.whole_inertia[handles.source[j]])
+            else:
+                anyway[i] = size * value
+
+
+@kernel
+def pull(actuators, handles, stuck, square, held, loose):
+    """Leave in `vectors` the forces that the wishes take; and those that press what is in the way."""
+    n = 3 * handles.count[ACTUATORS]
+    force, rest, anyway, scratch = (
+        handles.vectors[FORCE], handles.vectors[REST], handles.vectors[ANYWAY], handles.vectors[SCRATCH],
+    )  # fmt: skip
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        _set_three(rest, k, sub(scale(get3(actuators.wish, a), math.sqrt(actuators.whole_inertia[a])), _three(anyway, k)))
+    forces_for(stuck, square, n, rest, force, scratch)
+    if not held:
+        return
+    blocked, extra = handles.vectors[BLOCKED], handles.vectors[EXTRA]
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        size = math.sqrt(actuators.whole_inertia[a])
+        _set_three(blocked, k, scale(get3(actuators.offset, a), actuators.stiffness[a] * size))
+    forces_for(stuck, square, n, blocked, extra, scratch)
+    press_on(actuators, handles, stuck, square, blocked, extra)
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        most = actuators.press[a] if actuators.press[a] >= 0.0 else loose * actuators.arm[a]
+        share = most / (actuators.base[a] * math.sqrt(actuators.whole_inertia[a]))
+        _set_three(extra, k, axpy(share, get3(actuators.offset, a), _three(extra, k)))
+    keep_blocked(handles, stuck, square, extra)
+    for i in range(n):
+        force[i] += extra[i]
+
+
+@kernel
+def press_on(actuators, handles, stuck, square, blocked, extra):
+    """Turn accelerations that cannot be had into the forces that would give them if nothing were in the way: nothing
+    for those who are told with how much to press."""
+    n = 3 * handles.count[ACTUATORS]
+    forces_for(handles.free, handles.square[NOTHING], n, blocked, extra, handles.vectors[SCRATCH])
+    for k in range(handles.count[ACTUATORS]):
+        if actuators.press[handles.actuator[k]] >= 0.0:
+            _set_three(extra, k, (0.0, 0.0, 0.0))
+
+
+@kernel
+def keep_blocked(handles, stuck, square, force):
+    """Keep of forces only what moves nothing."""
+    n = 3 * handles.count[ACTUATORS]
+    rest, moving = handles.vectors[REST], handles.vectors[MOVING]
+    accelerations_by(stuck, n, force, rest)
+    forces_for(stuck, square, n, rest, moving, handles.vectors[SCRATCH])
+    for i in range(n):
+        force[i] -= moving[i]
+
+
+@kernel
+def let_go(joints, actuators, handles):
+    """Let go of what would have to pull, or to grip or resist more than it can; is there anything?"""
+    n, alive, through = 3 * handles.count[ACTUATORS], handles.alive, handles.through
+    force, load, live = handles.vectors[SCRATCH], handles.load, handles.live
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        total = scale(_three(handles.vectors[FORCE], k), math.sqrt(actuators.whole_inertia[a]))
+        _set_three(force, k, limit_size(add(total, get3(actuators.learnt, a)), actuators.strength[a]))
+    for i in range(handles.count[ALIVE]):
+        load[i] = -through[n, i]
+        for j in range(n):
+            load[i] -= through[j, i] * force[j]
+    changed = False
+    pressed = 0.0
+    for i in range(handles.count[ALIVE]):
+        h = alive[i]
+        kind = handles.kind[h]
+        if kind == LIMIT:
+            gone = joints.active[handles.source[h]] * load[i] > 0.0
+        elif kind == PUSH:
+            pressed = load[i]
+            gone = pressed < 0.0
+        else:
+            size = abs(load[i])
+            if kind == GRIP and i + 1 < handles.count[ALIVE] and handles.kind[alive[i + 1]] == GRIP:
+                size = math.hypot(load[i], load[i + 1])  # the first of two
+            gone = size > handles.most_load[h] * max(pressed, 0.0)
+        if gone and live[h] == 1:
+            live[h] = 0
+            changed = True
+            if kind == PUSH or kind == GRIP:  # without load no friction; without grip no twist, nor the other grip
+                _let_go_too(handles, h, kind)
+    return changed
+
+
+@kernel
+def _let_go_too(handles, h, kind):
+    for k in range(h + 1, handles.count[HANDLES]):
+        if handles.kind[k] <= PUSH or handles.source[k] != handles.source[h]:
+            return
+        if kind == PUSH or handles.kind[k] != ROLL:
+            handles.live[k] = 0
+
+
+@kernel
+def learn(actuators, handles, stuck, square, smooth, its_square, held, loose, dt_last):
+    """What is missing of the last wishes is learnt, as far as it could be had were it not for friction; what cannot be
+    had is forgotten, so that nothing gathers behind an obstacle."""
+    n = 3 * handles.count[ACTUATORS]
+    missed, rest, gain, extra = (
+        handles.vectors[MISSED], handles.vectors[REST], handles.vectors[GAIN], handles.vectors[EXTRA],
+    )  # fmt: skip
+    scratch, blocked = handles.vectors[SCRATCH], handles.vectors[BLOCKED]
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        _set_three(missed, k, scale(get3(actuators.missed, a), math.sqrt(actuators.whole_inertia[a])))
+        _set_three(rest, k, _three(missed, k))
+        _set_three(extra, k, scale(get3(actuators.learnt, a), 1.0 / math.sqrt(actuators.whole_inertia[a])))
+    forces_for(smooth, its_square, n, rest, gain, scratch)
+    for i in range(n):
+        blocked[i] = missed[i] - rest[i]
+    keep_blocked(handles, smooth, its_square, extra)
+    for i in range(n):
+        missed[i] = -extra[i]  # what is forgotten
+    forces_for(stuck, square, n, blocked, gain, scratch)
+    if held:
+        press_on(actuators, handles, stuck, square, blocked, extra)
+        keep_blocked(handles, stuck, square, extra)
+        for i in range(n):
+            gain[i] += extra[i]
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        change = scale(add(_three(gain, k), _three(missed, k)), math.sqrt(actuators.whole_inertia[a]))
+        change = add(change, sub(get3(actuators.applied, a), get3(actuators.asked, a)))
+        learnt = axpy(blend_of(actuators, a, dt_last), change, get3(actuators.learnt, a))
+        room = actuators.room[a]
+        if held:
+            heavy = actuators.weight[a] + 2.0 * loose * actuators.arm[a]
+            room = min(room, RESIDUAL * pull_at_base(actuators, a) + heavy)
+        set3(actuators.learnt, a, limit_size(learnt, room))

@@ -1,0 +1,380 @@
+"""Handles: where bodies can be pushed. Actuators push at handles of their own; so does whatever touches what they move.
+
+A handle is a row: the velocity of its first body along `linear`, less that of its second, plus their spins along
+`angular`. A force at it acts on both bodies the same way. What touches is taken as holding: the ground under a foot is
+as good as a joint, as long as it need not pull, nor grip more than friction can (see answers.py).
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impel.control.actuators import Actuators
+from impel.geometry.fields import CAPSULE, CYLINDER, SPHERE
+from impel.kernel import kernel, struct
+from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, get4, norm, rotate, scale, set3_at, sub
+from impel.physics.broadphase import COUNT
+from impel.physics.coating import FRICTION
+from impel.physics.contact import MET, NORMAL, POINT, SPREAD, STIFF
+from impel.physics.joints import ANGULAR_A, ANGULAR_B, JOINT, LINEAR, MEMBER, Joints
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# Columns of `row`.
+ALONG, ABOUT_A, ABOUT_B, COLUMNS = 0, 3, 6, 9
+
+# What a handle is. The friction of a contact and how it resists rolling stand after its normal.
+ACTUATOR, LIMIT, PUSH, GRIP, TWIST, ROLL = range(6)
+
+MOST = 72  # handles of contacts and limits in one cluster: twelve soles
+WIDE = 24  # loose things in one cluster
+TOGETHER = 16  # actuators of several structures in one cluster
+SURE = 0.9  # of what friction can hold: more is not relied on
+EDGE = math.sqrt(3)  # from the mean extent of a patch to its edge, for an even pressure
+LYING = 0.5  # cosine: a bar whose axis is farther than 60° from the normal lies on its side
+TINY = 1e-9
+STEEP = 0.5  # cosine: on a slope up to 60° things stand, on a steeper one they lean against it
+LIFT, LIFT_MOST = 0.1, 0.02  # of the base distance, and m: what stands is let stand until its target is so much higher
+
+
+@struct
+class Handles:
+    """Room for one cluster: structures with actuators that touch each other, and what else touches them.
+
+    Its H handles are those of its actuators, three each, and then those of what touches.
+    """
+
+    most: int  # actuators that fit in one cluster
+    island_of: Integers  # (N,) -1 for bodies without joints
+    # The cluster.
+    count: Integers  # (5,) ACTUATORS ...
+    actuator: Integers  # (most,) its actuators
+    island: Integers  # (I,) its islands of joints
+    member: Integers  # (N,) its bodies
+    seen: Integers  # (N,) 1 for wholes in it
+    done: Integers  # (S,) 1 for structures that have been seen to in this step
+    # Its handles.
+    body: Integers  # (H, 2)
+    row: Floats  # (H, 9) ALONG ...: how it moves ...
+    push: Floats  # (H, 9) ... and how a force at it acts: the same but for actuators that act elsewhere
+    kind: Integers  # (H,) ACTUATOR ...
+    source: Integers  # (H,) the actuator, the joint or the pair
+    live: Integers  # (H,) 1 while it holds
+    soft: Floats  # (H,) by how much it gives way to a force
+    most_load: Floats  # (H,) what it can hold, over what the contact is pressed with
+    bias: Floats  # (H,) its acceleration by gravity and by the motion there is, if nothing held it
+    # How it answers.
+    answer: Floats  # (H, H) acceleration of one handle by a force at another
+    support: Floats  # (MOST, MOST) factor of what holds
+    alive: Integers  # (MOST,) these
+    through: Floats  # (3 most + 1, MOST) what they do about a force of each actuator, and about the bias
+    load: Floats  # (MOST,) what each does
+    stuck: Floats  # (3 most, 3 most) the answer of the actuators' handles while what touches holds ...
+    smooth: Floats  # ... without friction ...
+    free: Floats  # ... and with nothing in the way
+    square: Floats  # (3, 3 most, 3 most) what `law.prepare` makes of them
+    vectors: Floats  # (9, 6 most) scratch
+    # Acceleration of each body ...
+    fall: Floats  # (N, 3)
+    turning: Floats  # (N, 3) ... and angular
+    # The joints as they were before they were looked at half a step ahead.
+    kept_rows: Floats
+    kept_factor: Floats
+    kept_coordinate: Floats
+    kept_normal: Floats
+
+
+# Entries of `count`.
+ACTUATORS, HANDLES, ISLANDS, MEMBERS, ALIVE = range(5)
+
+
+def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Handles:
+    """Room for the largest structure, and for others that it may touch."""
+    most = int(max(TOGETHER, np.bincount(actuators.structure).max()))
+    most = min(most, len(actuators.body))
+    island_of = np.full(bodies, -1, np.int64)
+    if joints is not None:
+        ends = joints.island[:, MEMBER]
+        island_of[joints.members] = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+    rows = np.zeros(0) if joints is None else joints.rows
+    n, handles = 3 * most, 3 * most + MOST
+    return Handles(
+        most=most,
+        island_of=island_of,
+        count=np.zeros(5, np.int64),
+        actuator=np.zeros(most, np.int64),
+        island=np.zeros(bodies, np.int64),
+        member=np.zeros(bodies, np.int64),
+        seen=np.zeros(bodies, np.int64),
+        done=np.zeros(len(actuators.knows), np.int64),
+        body=np.zeros((handles, 2), np.int64),
+        row=np.zeros((handles, COLUMNS)),
+        push=np.zeros((handles, COLUMNS)),
+        kind=np.zeros(handles, np.int64),
+        source=np.zeros(handles, np.int64),
+        live=np.zeros(handles, np.int64),
+        soft=np.zeros(handles),
+        most_load=np.zeros(handles),
+        bias=np.zeros(handles),
+        answer=np.zeros((handles, handles)),
+        support=np.zeros((MOST, MOST)),
+        alive=np.zeros(MOST, np.int64),
+        through=np.zeros((n + 1, MOST)),
+        load=np.zeros(MOST),
+        stuck=np.zeros((n, n)),
+        smooth=np.zeros((n, n)),
+        free=np.zeros((n, n)),
+        square=np.zeros((3, n, n)),
+        vectors=np.zeros((9, 2 * n)),
+        fall=np.zeros((bodies, 3)),
+        turning=np.zeros((bodies, 3)),
+        kept_rows=np.zeros_like(rows).reshape(-1, 18),
+        kept_factor=np.zeros((0, 3) if joints is None else joints.factor.shape),
+        kept_coordinate=np.zeros(0 if joints is None else len(joints.coordinate)),
+        kept_normal=np.zeros((0, 3) if joints is None else joints.normal.shape),
+    )
+
+
+@kernel
+def gather_cluster(bodies, joints, contacts, actuators, handles, s):
+    """List the actuators, bodies and islands of the cluster of structure s; is it touched by anything?"""
+    seen, count = handles.seen, handles.count
+    for i in range(len(seen)):
+        seen[i] = 0
+    for k in range(5):
+        count[k] = 0
+    linkage = actuators.linkage
+    _include(bodies, actuators, handles, actuators.whole[linkage.body[linkage.first[s]]])
+    touched = False
+    if contacts is not None:
+        grows = True
+        while grows:
+            grows = False
+            for p in range(contacts.near.info[COUNT]):
+                if contacts.place[p, MET] > 0.0:
+                    a, b = contacts.pair[p, 0], contacts.pair[p, 1]
+                    one, other = seen[actuators.whole[a]], seen[actuators.whole[b]]
+                    touched |= one + other > 0
+                    if one + other == 1:
+                        grows |= _include(bodies, actuators, handles, actuators.whole[b if one == 1 else a])
+    for i in range(len(bodies.mass)):
+        if seen[actuators.whole[i]] == 1:
+            handles.member[count[MEMBERS]] = i
+            count[MEMBERS] += 1
+    if joints is not None:
+        for island in range(len(joints.island) - 1):
+            if seen[actuators.whole[joints.members[joints.island[island, MEMBER]]]] == 1:
+                handles.island[count[ISLANDS]] = island
+                count[ISLANDS] += 1
+                for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
+                    touched |= joints.active[joints.each[k].index] != 0.0
+    return touched
+
+
+@kernel
+def _include(bodies, actuators, handles, whole):
+    """Take bodies that hang together into the cluster, if there is room; what cannot move is no part of it."""
+    count = handles.count
+    if bodies.inverse_mass[whole] == 0.0:
+        return False
+    own = 0
+    for a in range(len(actuators.body)):
+        own += actuators.whole[actuators.body[a]] == whole
+    if count[ACTUATORS] + own > handles.most or (own == 0 and count[HANDLES] == WIDE):
+        return False
+    handles.seen[whole] = 1
+    for a in range(len(actuators.body)):
+        if actuators.whole[actuators.body[a]] == whole:
+            handles.actuator[count[ACTUATORS]] = a
+            count[ACTUATORS] += 1
+    if own == 0:
+        count[HANDLES] += 1  # so far, loose wholes
+    return True
+
+
+@kernel
+def take_hold(bodies, joints, contacts, actuators, handles, gravity):
+    """List the handles of the cluster."""
+    handles.count[HANDLES] = 0
+    for n in range(handles.count[ACTUATORS]):
+        _hold_actuator(bodies, actuators, handles, handles.actuator[n])
+    for n in range(handles.count[ISLANDS]):
+        island = handles.island[n]
+        for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
+            _hold_limit(joints, handles, k)
+    if contacts is not None:
+        for turn in range(2):  # first what touches those who act
+            for p in range(contacts.near.info[COUNT]):
+                if contacts.place[p, MET] > 0.0:
+                    _hold_contact(bodies, contacts, actuators, handles, p, gravity, turn == 0)
+
+
+@kernel(inline=True)
+def _unit(k):
+    return (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
+
+
+@kernel
+def _add(handles, kind, source, a, b, along, about_a, about_b):
+    """One more handle; returns its place."""
+    h = handles.count[HANDLES]
+    handles.count[HANDLES] = h + 1
+    handles.kind[h], handles.source[h], handles.live[h] = kind, source, 1
+    handles.body[h, 0], handles.body[h, 1] = a, b
+    handles.soft[h] = handles.bias[h] = 0.0
+    for rows in (handles.row, handles.push):
+        set3_at(rows, h, ALONG, along)
+        set3_at(rows, h, ABOUT_A, about_a)
+        set3_at(rows, h, ABOUT_B, about_b)
+    return h
+
+
+@kernel
+def _hold_actuator(bodies, actuators, handles, a):
+    body = actuators.body[a]
+    nothing = (0.0, 0.0, 0.0)
+    if actuators.paths.turns[a] == 1:
+        other = actuators.against[a]
+        for k in range(3):
+            h = _add(handles, ACTUATOR, a, body, max(other, 0), nothing, _unit(k), nothing)
+            if other >= 0:
+                set3_at(handles.push, h, ABOUT_B, scale(_unit(k), -1.0))
+        return
+    arm = rotate(get4(bodies.orientation, body), get3(actuators.point, a))
+    spin = get3(bodies.spin, body)
+    swing = cross(spin, cross(spin, arm))
+    for k in range(3):
+        h = _add(handles, ACTUATOR, a, body, body, _unit(k), cross(arm, _unit(k)), nothing)
+        handles.bias[h] = dot(swing, _unit(k))
+        handles.body[h, 1] = -1
+        if actuators.pulled[a] == 0:
+            set3_at(handles.push, h, ABOUT_A, nothing)
+
+
+@kernel
+def _hold_limit(joints, handles, k):
+    joint = joints.each[k]
+    if joint.limit < 0 or joints.active[joint.index] == 0.0 or not _room(handles, 1):
+        return
+    r = joint.limit
+    along, about_a = get3_at(joints.rows, r, LINEAR), get3_at(joints.rows, r, ANGULAR_A)
+    _add(handles, LIMIT, joint.index, joint.a, joint.b, along, about_a, get3_at(joints.rows, r, ANGULAR_B))
+
+
+@kernel(inline=True)
+def _room(handles, more):
+    return handles.count[HANDLES] + more <= 3 * handles.count[ACTUATORS] + MOST
+
+
+@kernel
+def _hold_contact(bodies, contacts, actuators, handles, p, gravity, of_actors):
+    """The handles of a pair that touches: it pushes, it grips, and a sole does not roll."""
+    a, b = contacts.pair[p, 0], contacts.pair[p, 1]
+    inside_a, inside_b = handles.seen[actuators.whole[a]] == 1, handles.seen[actuators.whole[b]] == 1
+    if not (inside_a or inside_b) or not _room(handles, 6):
+        return
+    if (bodies.inverse_mass[a] > 0.0 and not inside_a) or (bodies.inverse_mass[b] > 0.0 and not inside_b):
+        return
+    acts = _acts(actuators, handles, actuators.whole[a]) or _acts(actuators, handles, actuators.whole[b])
+    if acts != of_actors:
+        return
+    normal = get3_at(contacts.place, p, NORMAL)
+    point = get3_at(contacts.place, p, POINT)
+    arm_a, arm_b = sub(point, get3(bodies.position, a)), sub(point, get3(bodies.position, b))
+    first, second = _across(bodies, contacts, p, a, b, normal)
+    lifted = _lifted(bodies, actuators, a, b, normal, gravity)
+    if lifted == 1.0:
+        return
+    h = _add(handles, PUSH, p, a, b, normal, cross(arm_a, normal), cross(normal, arm_b))
+    handles.soft[h] = lifted / (1.0 - lifted)  # over its own answer, which is not known yet
+    friction = SURE * contacts.material[p, FRICTION]
+    for tangent in (first, second):
+        h = _add(handles, GRIP, p, a, b, tangent, cross(arm_a, tangent), cross(tangent, arm_b))
+        handles.most_load[h] = friction
+    nothing = (0.0, 0.0, 0.0)
+    wide = _spread(contacts.place, p, first) + _spread(contacts.place, p, second)
+    if wide > 0.0:
+        h = _add(handles, TWIST, p, a, b, nothing, normal, scale(normal, -1.0))
+        handles.most_load[h] = 2.0 / 3.0 * friction * math.sqrt(wide)
+    stiff = contacts.place[p, STIFF]
+    swift = 0.0
+    for n in range(handles.count[ACTUATORS]):
+        swift = max(swift, actuators.stiffness[handles.actuator[n]])
+    rolls = max(_rolls(contacts.shapes.kind[a], bodies, a, normal), _rolls(contacts.shapes.kind[b], bodies, b, normal))
+    for k in range(rolls, 2):  # a bar rolls about the first direction, a ball about both
+        about, across = (first, second) if k == 0 else (second, first)
+        spread = _spread(contacts.place, p, across)
+        if spread * stiff > TINY:
+            h = _add(handles, ROLL, p, a, b, nothing, about, scale(about, -1.0))
+            handles.soft[h] = 2.0 * swift / (stiff * spread)
+            handles.most_load[h] = EDGE * math.sqrt(spread)
+
+
+@kernel
+def _acts(actuators, handles, whole):
+    for n in range(handles.count[ACTUATORS]):
+        if actuators.whole[actuators.body[handles.actuator[n]]] == whole:
+            return True
+    return False
+
+
+@kernel
+def _rolls(kind, bodies, i, normal):
+    """How many ways a body can roll on what it touches: any for a ball, about its axis for a lying bar."""
+    if kind == SPHERE:
+        return 2
+    if kind == CAPSULE or kind == CYLINDER:
+        axis = rotate(get4(bodies.orientation, i), (0.0, 0.0, 1.0))
+        if abs(dot(axis, normal)) < LYING:
+            return 1
+    return 0
+
+
+@kernel
+def _across(bodies, contacts, p, a, b, normal):
+    """Two directions in the plane of contact: along a bar that lies there, else along the longest extent of the patch."""
+    first = (0.0, 0.0, 0.0)
+    for i in (a, b):
+        kind = contacts.shapes.kind[i]
+        if (kind == CAPSULE or kind == CYLINDER) and bodies.inverse_mass[i] > 0.0:
+            first = rotate(get4(bodies.orientation, i), (0.0, 0.0, 1.0))
+    first = axpy(-dot(first, normal), normal, first)
+    if norm(first) < LYING:
+        helper = (1.0, 0.0, 0.0) if abs(normal[0]) < 0.7 else (0.0, 1.0, 0.0)
+        u = cross(normal, helper)
+        u = scale(u, 1.0 / norm(u))
+        v = cross(normal, u)
+        uu, vv = _spread(contacts.place, p, u), _spread(contacts.place, p, v)
+        w = add(u, v)
+        uv = 0.5 * (_spread(contacts.place, p, w) - uu - vv)
+        angle = 0.5 * math.atan2(2.0 * uv, uu - vv)
+        first = axpy(math.cos(angle), u, scale(v, math.sin(angle)))
+    first = scale(first, 1.0 / norm(first))
+    return first, cross(normal, first)
+
+
+@kernel
+def _spread(place, p, direction):
+    """Mean square of how far a patch extends in a direction."""
+    x, y, z = direction
+    (xx, xy, xz), (yy, yz, zz) = get3_at(place, p, SPREAD), get3_at(place, p, SPREAD + 3)
+    return max(0.0, xx * x * x + yy * y * y + zz * z * z + 2.0 * (xy * x * y + xz * x * z + yz * y * z))
+
+
+@kernel
+def _lifted(bodies, actuators, a, b, normal, gravity):
+    """Which share of its weight what stands here is to take off it, because a target is higher: rolling and sliding need
+    weight, leaping does not."""
+    steep = dot(normal, gravity) / max(norm(gravity), TINY)
+    if abs(steep) < STEEP:
+        return 0.0
+    whole = actuators.whole[a if steep < 0.0 else b]
+    share = 0.0
+    for n in range(len(actuators.body)):
+        if actuators.whole[actuators.body[n]] == whole and actuators.paths.turns[n] == 0:
+            height = abs(dot(get3(actuators.offset, n), normal))
+            if dot(get3(actuators.offset, n), gravity) < 0.0:
+                share = max(share, height / min(LIFT * actuators.base[n], LIFT_MOST))
+    return min(share, 1.0)
