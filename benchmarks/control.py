@@ -48,7 +48,7 @@ def replay(bodies, actuators, positions, orientations, velocities, spins, moment
             set3(bodies.spin, k, get3(spins[i], k))
             set3(bodies.momentum, k, get3(momenta[i], k))
         if actuators is not None:
-            steer(bodies, actuators, gravity, last)
+            steer(bodies, actuators, gravity, dt, last)
         last = dt
 
 
@@ -121,7 +121,7 @@ def measure() -> tuple[float, float, float]:
         bird.look()
         for name in names:
             states[name].append(getattr(bird.bodies, name).copy())
-        steer(bird.bodies, bird.actuators, GRAVITY, STEP if i else 0.0)
+        steer(bird.bodies, bird.actuators, GRAVITY, STEP, STEP if i else 0.0)
         bird.data.xfrc_applied[1:] = np.hstack([bird.bodies.push, bird.bodies.twist])
         forces.append(bird.data.xfrc_applied.ravel().copy())
         mujoco.mj_step(bird.model, bird.data)

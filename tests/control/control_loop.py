@@ -25,7 +25,7 @@ def _run(bodies, actuators, gravity, steps, dt_last, wall, release, trace):
     time = 0.0
     for i in range(len(steps)):
         dt = steps[i]
-        steer(bodies, actuators, gravity, dt_last)
+        steer(bodies, actuators, gravity, dt, dt_last)
         kick(bodies, gravity, 0.0, 0.5 * dt)
         drift(bodies, dt)
         time += dt
@@ -63,7 +63,9 @@ def one_body(
         np.array([mass]),
         np.array([inertia]),
     )
-    return bodies, make_actuators(specs, bodies)
+    actuators = make_actuators(specs, bodies, gravity=9.81)
+    actuators.knows[:] = 0  # as in the paper: even the own weight has to be learnt
+    return bodies, actuators
 
 
 def move(keys, base=0.3, **more) -> ActuatorSpec:

@@ -110,7 +110,7 @@ def test_correction_invents_no_torque():
     keys = [about([0, 0, 1], 0), about([0, 1, 1], 90), about([1, 0, 0], 170)]
     bodies, actuators = one_body(turn(keys, 0.5), inertia=(0.002, 0.01, 0.011))
     run(bodies, actuators, seconds=1, dt=1 / 240)
-    assert np.abs(actuators.residual).max() < 1e-12
+    assert np.abs(actuators.learnt).max() < 1e-12
 
 
 @pytest.mark.parametrize("relaxation", [0.04, 0.06, 0.1])
@@ -195,7 +195,7 @@ def test_restored_state_continues_with_the_same_bits():
     after = [array.copy() for array in state()]
     for array, was in zip(state(), saved, strict=True):
         array[...] = was
-    for name in ("wish", "pull"):  # scratch carries nothing over
+    for name in ("room", "missed"):  # scratch carries nothing over
         getattr(actuators, name)[...] = np.nan
     for name in ("acceleration", "turning", "force", "torque"):
         getattr(actuators.linkage, name)[...] = np.nan

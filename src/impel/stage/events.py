@@ -1,19 +1,22 @@
 """What happened in an accepted step, found by comparing the state before it with the state after it."""
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from impel.control.targets import AGO, KEY, NEAREST
 from impel.kernel import kernel, struct
 from impel.motion.rotations import get3, norm, sub
 from impel.physics.verdicts import DIVERGED, GOOD, REASONS
 from impel.stage.state import Stage
 from impel.takes import EVENT_KINDS
 
-KEY, BEGIN, END, LIMIT, SATURATED, REJECTED, SMALLEST = (
+PASSED, REACHED, BEGIN, END, LIMIT, SATURATED, REJECTED, SMALLEST = (
     EVENT_KINDS.index(kind)
     for kind in (
+        "key passed",
         "key reached",
         "contact begins",
         "contact ends",
@@ -34,6 +37,7 @@ class Events:
     subject: NDArray[np.int64]  # a body, joint or actuator, by the kind; of a rejected step, how often it was
     other: NDArray[np.int64]  # the other body, the key, the side of a limit, the verdict
     reason: NDArray[np.int64]  # the verdict on a smallest step
+    lap: NDArray[np.int64]  # in which a key was reached
     value: NDArray[np.float64]
     count: NDArray[np.int64]  # (1,)
     most_per_step: int
@@ -46,7 +50,7 @@ def make_events(stage: Stage) -> Events:
     if stage.joints is not None:
         most += len(stage.joints.active)
     if stage.actuators is not None:
-        most += 2 * len(stage.actuators.body) + int(stage.actuators.paths.first_segment[-1])
+        most += 4 * len(stage.actuators.body) + int(stage.actuators.paths.first_segment[-1])
     size = 4 * most + 1000
     return Events(
         time=np.zeros(size),
@@ -54,6 +58,7 @@ def make_events(stage: Stage) -> Events:
         subject=np.zeros(size, np.int64),
         other=np.zeros(size, np.int64),
         reason=np.zeros(size, np.int64),
+        lap=np.zeros(size, np.int64),
         value=np.zeros(size),
         count=np.zeros(1, np.int64),
         most_per_step=most,
@@ -161,14 +166,28 @@ def _notice_actuators(now, before, events, time):
         return
     for a in range(len(now.body)):
         segments = now.paths.first_segment[a + 1] - now.paths.first_segment[a]
+        loops = now.paths.loops[a] == 1
         passed = int(before.lap[a]) * segments + int(before.segment[a])
         reached = int(now.lap[a]) * segments + int(now.segment[a])
         for k in range(passed + 1, reached + 1):
-            _tell(events, time, KEY, a, k % segments if now.paths.loops[a] == 1 else k, k // segments)
+            _tell(events, time, PASSED, a, k % segments if loops else k, k // segments)
+        if not loops and _at_end(now, a, segments) and not _at_end(before, a, segments):
+            _tell(events, time, PASSED, a, segments, 0)
+        key = int(now.reached[a, KEY])
+        if key != int(before.reached[a, KEY]):
+            events.lap[events.count[0]] = key // segments
+            when = time - now.reached[a, AGO]
+            _tell(events, when, REACHED, a, key % segments if loops else key, now.reached[a, NEAREST])
         if now.done[a] == 1.0 and before.done[a] == 0.0:
-            _tell(events, time, KEY, a, segments, 0)
+            events.lap[events.count[0]] = 0
+            _tell(events, time, REACHED, a, segments, norm(get3(now.offset, a)))
         if now.saturated[a] == 1.0 and before.saturated[a] == 0.0:
             _tell(events, time, SATURATED, a, 0, now.strength[a])
+
+
+@kernel(inline=True)
+def _at_end(actuators, a, segments):
+    return actuators.segment[a] == segments - 1 and actuators.u[a] == 1.0
 
 
 def drain(
@@ -180,11 +199,14 @@ def drain(
         kind, subject, other = int(events.kind[n]), int(events.subject[n]), int(events.other[n])
         value = float(events.value[n])
         details: dict[str, Any] = {}
-        if kind == KEY:
+        if kind in (PASSED, REACHED):
             key = keys[subject][other]
             if key is None:  # of the path only
                 continue
             name, details = actuators[subject], {"key": key, "lap": int(value)}
+            if kind == REACHED:
+                distance = math.degrees(value) if name.endswith(".turn") else value
+                details = {"key": key, "lap": int(events.lap[n]), "distance": distance}
         elif kind == BEGIN:
             name, details = bodies[subject], {"with": bodies[other], "force": value}
         elif kind == END:

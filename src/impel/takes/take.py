@@ -10,7 +10,8 @@ Floats = NDArray[np.float64]
 
 # The closed list of event kinds. An event is {time, kind, subject, details}.
 EVENT_KINDS = (
-    "key reached",
+    "key passed",  # by the target: this is what a cue means
+    "key reached",  # by the body, as near as it came, and when it was there
     "contact begins",
     "contact ends",
     "joint limit",
