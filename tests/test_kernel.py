@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from impel.kernel import fields_of, kernel, replace, struct
+from impel.kernel import Floats, Floats2, fields_of, kernel, replace, struct
 
 NESTED = """
 from impel.kernel import kernel
@@ -105,7 +105,7 @@ def test_kernels_look_like_their_functions():
 
 @struct
 class Pair:
-    left: np.ndarray
+    left: Floats
     right: float
 
 
@@ -126,7 +126,62 @@ def test_structs_are_records():
     with pytest.raises(TypeError, match="exactly the fields left, right"):
         Pair()
     with pytest.raises(TypeError, match=r"Pair\.left must be C-contiguous"):
-        Pair(np.ones((3, 3)).T[:, :2], 2.0)
+        Pair(np.ones(6)[::2], 2.0)
+
+
+@struct
+class Box:
+    pair: Pair | None
+    table: Floats2 | None
+    weight: float | None
+    size: tuple[float, float]
+
+
+@kernel
+def how_full(box):
+    weight = 0.0
+    if box.pair is not None:
+        weight += box.pair.right
+    return weight if box.table is None else weight + box.table[0, 1]
+
+
+@kernel
+def weigh(weight):
+    return 0.0 if weight is None else weight
+
+
+@kernel
+def weight_of(box):
+    return weigh(box.weight)
+
+
+def test_one_compilation_serves_structs_with_and_without_their_parts():
+    pair, table = Pair(np.ones(3), 2.0), np.array([[0.0, 5.0]])
+    boxes = [Box(p, t, None, (1.0, 2.0)) for p in (None, pair) for t in (None, table)]
+    assert [how_full(box) for box in boxes] == [0.0, 5.0, 2.0, 7.0]
+    assert len({box._numba_type_ for box in boxes}) == 1
+    assert len(how_full._whole.signatures) == 1
+
+
+def test_numbers_that_may_be_missing_are_decided_when_compiling():
+    assert [weight_of(Box(None, None, weight, (1, 2))) for weight in (None, 3.0, 4)] == [0.0, 3.0, 4.0]
+    assert len(weight_of._whole.signatures) == 2
+
+
+def test_structs_refuse_what_their_annotations_do_not_say():
+    for fields, complaint in (
+        (
+            (None, np.ones(3), 1.0, (1, 2)),
+            r"Box\.table must be an array of float64 in 2 dimensions, .* in 1",
+        ),
+        ((None, np.ones((3, 2), int), 1.0, (1, 2)), r"Box\.table must be an array of float64"),
+        ((None, None, 1.0, (1, 2, 3)), r"Box\.size must have 2 numbers"),
+        ((3.0, None, 1.0, (1, 2)), r"Box\.pair must be a Pair"),
+    ):
+        with pytest.raises(TypeError, match=complaint):
+            Box(*fields)
+    with pytest.raises(TypeError, match=r"Pair\.left must not be None"):
+        Pair(None, 1.0)
 
 
 @kernel

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from impel.control.crews import Crews, work_together
 from impel.control.linkage import Linkage, gather, measured_rates, wished_rates
 from impel.control.targets import advance_targets
-from impel.kernel import kernel, struct
+from impel.kernel import Floats2, kernel, struct
 from impel.motion.paths import Paths
 from impel.motion.rotations import add, axpy, cross, dot, get3, get4, norm, rotate, scale, set3, sub, unrotate
 
@@ -56,26 +56,26 @@ class Actuators:
     segment: Floats  # (A,) where the target is
     u: Floats  # (A,)
     lap: Floats  # (A,) how often a loop was closed
-    pose: Floats  # (A, 4) of the target: (x, y, z, 0), or an orientation
-    tangent: Floats  # (A, 3) its velocity by u
-    offset: Floats  # (A, 3) from the body to its target; near 180° it remembers which way round was taken
+    pose: Floats2  # (A, 4) of the target: (x, y, z, 0), or an orientation
+    tangent: Floats2  # (A, 3) its velocity by u
+    offset: Floats2  # (A, 3) from the body to its target; near 180° it remembers which way round was taken
     carried: Floats  # (A,) how many times its weight the actuator has learnt to carry; above 1 for what is loose
-    residual: Floats  # (A, 3) what it compensates beyond that
+    residual: Floats2  # (A, 3) what it compensates beyond that
     leaning: Floats  # (A,) which share of what it moves stands on something, until it is lifted
-    applied: Floats  # (A, 3) after truncation
+    applied: Floats2  # (A, 3) after truncation
     saturated: Floats  # (A,) 1 while the strength is not enough
     done: Floats  # (A,) 1 since the last key was reached
-    last_velocity: Floats  # (M, 3) of the linkage's members when last seen
-    last_momentum: Floats  # (M, 3)
-    last_rate: Floats  # (A, 3) velocity or spin of a crew's bodies
+    last_velocity: Floats2  # (M, 3) of the linkage's members when last seen
+    last_momentum: Floats2  # (M, 3)
+    last_rate: Floats2  # (A, 3) velocity or spin of a crew's bodies
     # Scratch of one step.
     held_by: Floats  # (A,) NOTHING, LOOSE or JOINTS
     standing: Floats  # (A,) kg: bodies that it moves and that stand on something
-    wish: Floats  # (A, 3) acceleration
-    pull: Floats  # (A, 3) force or torque
-    against: Floats  # (A, 3) what would carry its weight
-    met: Floats  # (A, 3) what must have acted on it in the last step
-    rate: Floats  # (A, 3) acceleration of a crew's bodies
+    wish: Floats2  # (A, 3) acceleration
+    pull: Floats2  # (A, 3) force or torque
+    against: Floats2  # (A, 3) what would carry its weight
+    met: Floats2  # (A, 3) what must have acted on it in the last step
+    rate: Floats2  # (A, 3) acceleration of a crew's bodies
 
     STATE = (
         "segment", "u", "lap", "pose", "tangent", "offset", "carried", "residual", "leaning", "applied", "saturated",

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.kernel import kernel, struct
+from impel.kernel import Floats2, Integers2, kernel, struct
 from impel.motion.rotations import add, dot, get3, set3
 
 Floats = NDArray[np.float64]
@@ -29,17 +29,17 @@ class Crews:
     island: Integers  # (C,) of the joints
     first: Integers  # (C + 1,) where the workers of each crew begin
     worker: Integers  # (D,) actuators
-    row: Integers  # (D, 2) its crew's first worker, and where column 0 of its row of tiles would be
+    row: Integers2  # (D, 2) its crew's first worker, and where column 0 of its row of tiles would be
     # What is felt in the present pose.
-    answer: Floats  # tiles: acceleration, or angular acceleration, of one body over the force or torque on the other
-    inertia: Floats  # tiles: the inverse of that, as far as there is one
-    fall: Floats  # (D, 3) acceleration by gravity alone, with no actuator at work
+    answer: Floats2  # tiles: acceleration, or angular acceleration, of one body over the force or torque on the other
+    inertia: Floats2  # tiles: the inverse of that, as far as there is one
+    fall: Floats2  # (D, 3) acceleration by gravity alone, with no actuator at work
     # Scratch.
     ease: Floats  # (D,) how easily a worker's body gives way: its largest answer to itself, never nothing
-    square: Floats  # tiles
+    square: Floats2  # tiles
     column: Floats  # (3D,)
-    free: Floats  # (N, 3) acceleration that each body would have without joints ...
-    free_turning: Floats  # (N, 3) ... and angular acceleration
+    free: Floats2  # (N, 3) acceleration that each body would have without joints ...
+    free_turning: Floats2  # (N, 3) ... and angular acceleration
 
 
 def make_crews(

@@ -55,7 +55,7 @@ class Kernel:
 
 
 class _Notice(event.Listener):
-    """Tells the user, once, why the first run of each kind takes a while."""
+    """Tells the user, once, why the first run takes a while."""
 
     def __init__(self) -> None:
         self.told = False
@@ -64,8 +64,8 @@ class _Notice(event.Listener):
         if not self.told:
             self.told = True
             print(
-                "impel: compiling for this kind of scene or toy, once on this machine; it is kept for later "
-                "(impel warmup does it ahead for most kinds) ...",
+                "impel: compiling, once on this machine; it is kept for later "
+                "(impel warmup does it ahead for scenes) ...",
                 file=sys.stderr,
                 flush=True,
             )
