@@ -5,12 +5,10 @@ A module with kernels says `from impel.kernel import kernel` and decorates its f
 """
 
 from impel.kernel.arrays import Booleans, Booleans2, Floats, Floats2, Floats3, Integers, Integers2
-from impel.kernel.caching import CACHE_DIRECTORY
 from impel.kernel.compiling import kernel
 from impel.kernel.structs import fields_of, replace, struct
 
 __all__ = [
-    "CACHE_DIRECTORY",
     "Booleans",
     "Booleans2",
     "Floats",

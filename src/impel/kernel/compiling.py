@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numba
 from numba.core import event, types
 
+from impel.kernel import shelf
 from impel.kernel.caching import KernelCache
 from impel.kernel.parts import Part, WholeCompiler
 
@@ -45,9 +46,10 @@ class Kernel:
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         functools.update_wrapper(self, function)
         self.py_func = function
+        self.options = options
         self._whole = numba.njit(pipeline_class=WholeCompiler, **options)(function)
-        self._whole._cache = KernelCache(function)
-        self._part = Part(function, options)
+        self._whole._cache = KernelCache(self)
+        self._part = Part(self)
         self._numba_type_ = types.Dispatcher(self._part)  # what kernels see that call it
 
     def __call__(self, *arguments: Any) -> Any:
@@ -63,12 +65,10 @@ class _Notice(event.Listener):
     def on_start(self, _event: event.Event) -> None:
         if not self.told:
             self.told = True
-            print(
-                "impel: compiling, once on this machine; it is kept for later "
-                "(impel warmup does it ahead for scenes) ...",
-                file=sys.stderr,
-                flush=True,
-            )
+            problem = shelf.place().problem
+            kept = "once on this machine; it is kept for later (impel warmup does it ahead for scenes)"
+            lost = f"and cannot keep it for later ({problem}; IMPEL_CACHE_DIR may name a directory of your own)"
+            print(f"impel: compiling, {lost if problem else kept} ...", file=sys.stderr, flush=True)
 
     def on_end(self, _event: event.Event) -> None:
         pass

@@ -41,6 +41,7 @@ def struct(cls: type[S]) -> type[S]:
     kernels are compiled once more, without what is done only if it is there.
     """
     names = tuple(cls.__annotations__)
+    of: Any = cls
 
     def __init__(self: Any, *values: Any, **fields: Any) -> None:
         given = {**dict(zip(names, values)), **fields}
@@ -48,7 +49,7 @@ def struct(cls: type[S]) -> type[S]:
             raise TypeError(f"{cls.__name__} takes exactly the fields {', '.join(names)}")
         words: list[int] = []
         missing = []
-        for name, field in _fields(cls).items():
+        for name, field in _fields(of).items():
             value = given[name]
             if value is None and field.is_number:
                 missing.append(name)
@@ -59,7 +60,7 @@ def struct(cls: type[S]) -> type[S]:
         memory = np.array(words, np.uint64)
         self.__dict__.update(
             given,
-            _numba_type_=_type_of(cls, tuple(missing)),
+            _numba_type_=_type_of(of, tuple(missing)),
             _memory=memory,
             _address=memory.ctypes.data,
         )
