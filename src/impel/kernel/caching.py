@@ -8,11 +8,10 @@ import hashlib
 import pickle
 from typing import Any
 
-from numba.core.compiler import CompileResult
-from numba.core.serialize import dumps
-
 from impel.kernel import shelf
 from impel.kernel.digest import digest
+from impel.kernel.inner import CompileResult, dumps
+from impel.kernel.notice import announce
 
 
 class KernelCache:
@@ -32,7 +31,10 @@ class KernelCache:
         """What was compiled for these types, or None."""
         context.refresh()
         data = shelf.read(self._name(signature, context.codegen()))
-        return None if data is None else self.rebuild(context, pickle.loads(data))
+        if data is None:
+            announce()
+            return None
+        return self.rebuild(context, pickle.loads(data))
 
     def save_overload(self, signature: Any, result: Any) -> None:
         if not result.library.has_dynamic_globals:  # addresses of this process

@@ -1,16 +1,17 @@
-"""The decorator of hot functions, and the notice while they are compiled."""
+"""The decorator of hot functions."""
 
 import functools
-import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
-from numba.core import event, types
+from numba import types
 
-from impel.kernel import shelf
-from impel.kernel.caching import KernelCache
-from impel.kernel.parts import Part, WholeCompiler
+from impel.kernel.inner import PLAIN
+from impel.kernel.notice import announce
+
+if not PLAIN:
+    from impel.kernel.parts import Part, whole
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,31 +48,19 @@ class Kernel:
         functools.update_wrapper(self, function)
         self.py_func = function
         self.options = options
-        self._whole = numba.njit(pipeline_class=WholeCompiler, **options)(function)
-        self._whole._cache = KernelCache(self)
-        self._part = Part(self)
+        if PLAIN:
+            self._whole = self._part = _plain(function, options)
+        else:
+            self._whole, self._part = whole(self), Part(self)
         self._numba_type_ = types.Dispatcher(self._part)  # what kernels see that call it
 
     def __call__(self, *arguments: Any) -> Any:
+        if PLAIN and not self._whole.signatures:
+            announce(PLAIN)
         return self._whole(*arguments)
 
 
-class _Notice(event.Listener):
-    """Tells the user, once, why the first run takes a while."""
-
-    def __init__(self) -> None:
-        self.told = False
-
-    def on_start(self, _event: event.Event) -> None:
-        if not self.told:
-            self.told = True
-            problem = shelf.place().problem
-            kept = "once on this machine; it is kept for later (impel warmup does it ahead for scenes)"
-            lost = f"and cannot keep it for later ({problem}; IMPEL_CACHE_DIR may name a directory of your own)"
-            print(f"impel: compiling, {lost if problem else kept} ...", file=sys.stderr, flush=True)
-
-    def on_end(self, _event: event.Event) -> None:
-        pass
-
-
-event.register("numba:compile", _Notice())
+def _plain(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """With numba as everybody knows it. What is compiled is not kept: numba's cache overlooks edits of parts."""
+    documented = {name: value for name, value in options.items() if not name.startswith("_")}
+    return numba.njit(**documented)(function)

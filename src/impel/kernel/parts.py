@@ -10,19 +10,33 @@ third faster, and runs as fast.
 from typing import Any
 
 import llvmlite.binding as llvm
-from numba import _dynfunc  # type: ignore[attr-defined]
-from numba.core import types
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, _LowerResult, compile_result
-from numba.core.compiler_machinery import LoweringPass, register_pass
-from numba.core.funcdesc import PythonFunctionDescriptor
-from numba.core.lowering import Lower
-from numba.core.registry import CPUDispatcher
-from numba.core.typed_passes import NativeLowering, NoPythonSupportedFeatureValidation
+import numba
+from numba import types
 
 from impel.kernel.caching import KernelCache
 from impel.kernel.digest import digest
 from impel.kernel.indices import CountFromFront
+from impel.kernel.inner import (
+    Compiler,
+    CPUDispatcher,
+    JITCodeLibrary,
+    Lower,
+    LoweringPass,
+    NativeLowering,
+    NoPythonSupportedFeatureValidation,
+    PythonFunctionDescriptor,
+    _dynfunc,
+    _LowerResult,
+    compile_result,
+    register_pass,
+)
+
+
+def whole(kernel: Any) -> Any:
+    """What Python calls."""
+    made = numba.njit(pipeline_class=WholeCompiler, **kernel.options)(kernel.py_func)
+    made._cache = KernelCache(kernel)
+    return made
 
 
 class Part(CPUDispatcher):

@@ -14,18 +14,20 @@ from typing import Annotated, Any, NamedTuple, TypeVar, Union, dataclass_transfo
 import numba
 import numpy as np
 from llvmlite import ir
-from numba.core import types
-from numba.core.typing.templates import AttributeTemplate
+from numba import types
 from numba.extending import (
     NativeValue,
     infer_getattr,
+    intrinsic,
     lower_builtin,
     lower_getattr_generic,
     models,
+    overload_attribute,
     register_model,
     unbox,
 )
-from numba.np import arrayobj
+
+from impel.kernel.inner import PLAIN
 
 S = TypeVar("S")
 
@@ -69,6 +71,9 @@ def struct(cls: type[S]) -> type[S]:
     cls.__reduce__ = lambda self: (cls, tuple(fields_of(self).values()))  # type: ignore[method-assign]
     cls.__setattr__ = _refuse  # type: ignore[method-assign]
     cls._is_struct = True  # type: ignore[attr-defined]
+    if PLAIN:
+        for name in names:
+            _let_read(name)
     return cls
 
 
@@ -186,21 +191,40 @@ def _struct_is_none(context: Any, builder: Any, signature: Any, arguments: Any) 
 
 @lower_builtin(operator.is_, types.Array, types.NoneType)
 def _array_is_none(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    return _is_null(builder, arrayobj.make_array(signature.args[0])(context, builder, arguments[0]).data)
+    return _is_null(builder, context.make_array(signature.args[0])(context, builder, arguments[0]).data)
 
 
 def _is_null(builder: Any, pointer: Any) -> Any:
     return builder.icmp_unsigned("==", pointer, pointer.type(None))
 
 
-@infer_getattr
-class _StructAttribute(AttributeTemplate):
-    key = StructType
+if not PLAIN:
+    from impel.kernel.inner import AttributeTemplate
 
-    def generic_resolve(  # type: ignore[override]
-        self, struct_type: StructType, name: str
-    ) -> types.Type | None:
-        return struct_type.fields.get(name)
+    @infer_getattr
+    class _StructAttribute(AttributeTemplate):
+        key = StructType
+
+        def generic_resolve(  # type: ignore[override]
+            self, struct_type: StructType, name: str
+        ) -> types.Type | None:
+            return struct_type.fields.get(name)
+
+
+@functools.cache
+def _let_read(name: str) -> None:
+    """Make fields of this name known to numba in its public way, which has to compile a function for each."""
+
+    @intrinsic
+    def read(typing_context: Any, group: Any) -> Any:
+        def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return _read_field(context, builder, group, arguments[0], name)
+
+        return group.fields[name](group), lower
+
+    @overload_attribute(StructType, name)
+    def attribute(group):  # numba wants both signatures to look alike
+        return (lambda group: read(group)) if name in group.fields else None  # type: ignore[call-arg]
 
 
 @unbox(StructType)
@@ -230,16 +254,7 @@ def _read_field(context: Any, builder: Any, typ: StructType, pointer: Any, name:
         return builder.inttoptr(value, as_type) if is_pointer else builder.bitcast(value, as_type)
 
     if isinstance(field, types.Array):
-        array = arrayobj.make_array(field)(context, builder)
-        shape = [load(1 + k) for k in range(field.ndim)]
-        itemsize = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(field.dtype)))
-        strides = [itemsize]
-        for length in reversed(shape[1:]):
-            strides.insert(0, builder.mul(length, strides[0], flags=["nsw"]))
-        data = load(0, context.get_data_type(field.dtype).as_pointer())
-        # No owner: Python keeps the arrays alive, and nothing has to be counted.
-        arrayobj.populate_array(array, data=data, shape=shape, strides=strides, itemsize=itemsize, meminfo=None)
-        return array._getvalue()
+        return _array(context, builder, field, load)
     if isinstance(field, types.UniTuple):
         double = ir.DoubleType()
         return context.make_tuple(builder, field, [load(k, double) for k in range(field.count)])
@@ -250,3 +265,24 @@ def _read_field(context: Any, builder: Any, typ: StructType, pointer: Any, name:
     if field is types.int64:
         return load(0)
     return load(0, context.get_value_type(field))  # another struct
+
+
+def _array(context: Any, builder: Any, kind: types.Array, load: Any) -> Any:
+    """An array as numba knows it, from its words."""
+    size = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(kind.dtype)))
+    shape = [load(1 + k) for k in range(kind.ndim)]
+    strides, count = [size], shape[0]
+    for length in reversed(shape[1:]):
+        strides.insert(0, builder.mul(length, strides[0], flags=["nsw"]))
+    for length in shape[1:]:
+        count = builder.mul(count, length, flags=["nsw"])
+    array = context.make_array(kind)(context, builder)
+    sizes = types.UniTuple(types.intp, kind.ndim)
+    array.data = load(0, context.get_data_type(kind.dtype).as_pointer())
+    array.shape = context.make_tuple(builder, sizes, shape)
+    array.strides = context.make_tuple(builder, sizes, strides)
+    array.itemsize, array.nitems = size, count
+    # No owner: Python keeps the arrays alive, and nothing has to be counted.
+    array.meminfo = context.get_constant_null(types.voidptr)
+    array.parent = context.get_constant_null(types.pyobject)
+    return array._getvalue()
