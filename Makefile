@@ -6,13 +6,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 VALIDATOR := .cache/gltf-validator
 
-.PHONY: demo test audit bench gallery pictures lint clean
+.PHONY: demo test test-plain audit bench gallery pictures lint clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/impel demo -o out
 
 test: lint $(VALIDATOR)/.installed
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# Without numba's inner classes: kernels, physics, control, stage, and one run of each command, in one process.
+test-plain: $(VENV)/.test-installed
+	IMPEL_PLAIN_NUMBA=1 $(BIN)/python -m pytest tests/test_kernel.py tests/test_plain.py tests/physics tests/control \
+	  tests/stage tests/cli/test_cli_each.py
 
 # All tests again, slower, with every index of every kernel checked.
 audit: $(VENV)/.test-installed $(VALIDATOR)/.installed

@@ -1,6 +1,7 @@
 """Kernels, whole and as parts of others, in fresh processes that share a cache; and structs."""
 
 import copy
+import hashlib
 import os
 import pickle
 import subprocess
@@ -10,10 +11,17 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from impel.kernel import fields_of, kernel, replace, struct
+from impel.kernel import Floats, Floats2, fields_of, kernel, replace, struct
+from impel.kernel.inner import PLAIN
 
 NESTED = """
+import numpy as np
 from impel.kernel import kernel
+import numbers_of
+
+HALF = 2
+UNUSED = 1
+PLACES = np.arange(3)
 
 @kernel(inline=True)
 def twice(x):
@@ -21,7 +29,7 @@ def twice(x):
 
 @kernel
 def square(x):
-    return twice(x) * x / 2
+    return twice(x) * x / HALF
 
 @kernel
 def distance(x, y):
@@ -34,6 +42,10 @@ def thrice_distance(x, y):
 @kernel
 def before(array, i):
     return array[i - 1]
+
+@kernel
+def placed(i):
+    return PLACES[i] + numbers_of.THREE
 """
 
 TOLD = """
@@ -52,12 +64,17 @@ from nested import *
 @pytest.fixture
 def run(tmp_path):
     """Runs code in a new process with the nested kernels; returns the names of what was compiled, then the output."""
+    if PLAIN:
+        pytest.skip("in numba's plain ways nothing is kept")
     (tmp_path / "nested.py").write_text(NESTED)
+    (tmp_path / "numbers_of.py").write_text("THREE = 3.0")
 
-    def run(code):
+    def run(code, complaint=""):
         environment = {**os.environ, "IMPEL_CACHE_DIR": str(tmp_path / "cache")}
         command = [sys.executable, "-c", TOLD + code]
         done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+        assert done.stderr.count("impel: compiling") <= 1
+        assert complaint in done.stderr
         return done.stdout.split()
 
     return run
@@ -94,6 +111,94 @@ def test_what_cannot_be_kept_or_read_is_compiled_again(run, tmp_path):
     assert run(full + "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); print(square(5))")[-1] == "25.0"
 
 
+def test_a_flipped_bit_is_noticed(run, tmp_path):
+    assert run("print(square(5.0))")[-1] == "25.0"
+    for path in tmp_path.rglob("*.kernel"):
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+    assert run("print(square(5.0))") == ["square", "twice", "25.0"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "compiled"),
+    [
+        ("    return x + x", '    """Of course."""\n    return x + x  # twice', ["square", "twice"]),
+        ("    return x + x", "    return x + x  # twice", []),
+        ("def before(array, i):\n", "def before(array, i):\n    i += 1\n", []),
+        ("    return x + x", "    return 2 * x", ["square", "twice"]),
+        ("HALF = 2", "HALF = 2.0", ["square"]),
+        ("UNUSED = 1", "UNUSED = 2", []),
+        ("PLACES = np.arange(3)", "PLACES = np.arange(4)", []),
+    ],
+)
+def test_only_what_depends_on_an_edit_is_compiled_again(run, tmp_path, old, new, compiled):
+    run("print(square(5.0))")
+    path = tmp_path / "nested.py"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    assert run("print(square(5.0))") == [*compiled, "25.0"]
+
+
+def test_edits_of_arrays_and_of_modules_that_are_mentioned_are_noticed(run, tmp_path):
+    (tmp_path / "numbers_of.py").write_text("THREE = 3.0\nOTHER = 4.0\n")
+    assert run("print(placed(0))") == ["placed", "3.0"]
+    (tmp_path / "numbers_of.py").write_text("THREE = 3.0\nOTHER = 5.0\n")
+    assert run("print(placed(0))") == ["3.0"]
+    (tmp_path / "numbers_of.py").write_text("THREE = 6.0\n")
+    assert run("print(placed(0))") == ["placed", "6.0"]
+    path = tmp_path / "nested.py"
+    path.write_text(path.read_text().replace("np.arange(3)", "np.arange(1, 4)"))
+    assert run("print(placed(0))") == ["placed", "7.0"]
+
+
+def test_without_a_place_of_its_own_it_compiles_in_memory_and_says_so(run, tmp_path):
+    (tmp_path / "cache").write_text("not a directory")
+    code = "print(square(5.0), distance(3.0, 4.0))"
+    for _ in range(2):
+        assert run(code, complaint="cannot keep it for later")[-2:] == ["25.0", "5.0"]
+
+
+def test_a_directory_that_others_may_write_is_not_used(run, tmp_path):
+    run("print(square(5.0))")
+    (tmp_path / "cache" / "compiled").chmod(0o777)
+    assert run("print(square(5.0))", complaint="may be written by them") == ["square", "twice", "25.0"]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
+def test_nothing_is_read_that_belongs_to_somebody_else(run, tmp_path):
+    """Neither a whole directory nor single files that another user planted; nor what lies about in TMPDIR."""
+    run("print(square(5.0))")
+    kept = tmp_path / "cache" / "compiled"
+    for path in (*kept.iterdir(), kept):
+        planted = b"cos\nsystem\n(S'touch " + str(tmp_path / "harm").encode() + b"'\ntR."
+        if path.is_file():
+            path.write_bytes(hashlib.sha256(planted).digest() + planted)
+            os.chown(path, 12345, 12345)
+        assert run("print(square(5.0))")[-1] == "25.0"
+    assert run("print(square(5.0))") == ["25.0"]  # and what was compiled again took the place of what was planted
+
+    for path in kept.iterdir():
+        path.write_bytes(hashlib.sha256(planted).digest() + planted)
+    os.chown(kept, 12345, 12345)
+    assert run("print(square(5.0))", complaint="belongs to others") == ["square", "twice", "25.0"]
+    assert not (tmp_path / "harm").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become somebody else")
+def test_another_user_reads_nothing_that_root_planted(run, tmp_path):
+    for path in (tmp_path, *tmp_path.parents[:2]):
+        path.chmod(0o755)
+    run("print(square(5.0))")
+    (tmp_path / "cache" / "compiled").chmod(0o755)
+    (name,) = (path.name for path in (tmp_path / "cache" / "compiled").glob("square.*[0-9a-f].kernel"))
+    code = "import os; from impel.kernel import shelf\n{}print(shelf.read('{}') is None, shelf.place().problem)"
+    assert run(code.format("", name)) == ["False"]
+    told = run(code.format("os.setgid(12345); os.setuid(12345); ", name))
+    assert told[0] == "True"
+    assert "belongs to others" in " ".join(told)
+
+
 def test_kernels_look_like_their_functions():
     @kernel
     def half(x: float) -> float:
@@ -105,7 +210,7 @@ def test_kernels_look_like_their_functions():
 
 @struct
 class Pair:
-    left: np.ndarray
+    left: Floats
     right: float
 
 
@@ -126,7 +231,62 @@ def test_structs_are_records():
     with pytest.raises(TypeError, match="exactly the fields left, right"):
         Pair()
     with pytest.raises(TypeError, match=r"Pair\.left must be C-contiguous"):
-        Pair(np.ones((3, 3)).T[:, :2], 2.0)
+        Pair(np.ones(6)[::2], 2.0)
+
+
+@struct
+class Box:
+    pair: Pair | None
+    table: Floats2 | None
+    weight: float | None
+    size: tuple[float, float]
+
+
+@kernel
+def how_full(box):
+    weight = 0.0
+    if box.pair is not None:
+        weight += box.pair.right
+    return weight if box.table is None else weight + box.table[0, 1]
+
+
+@kernel
+def weigh(weight):
+    return 0.0 if weight is None else weight
+
+
+@kernel
+def weight_of(box):
+    return weigh(box.weight)
+
+
+def test_one_compilation_serves_structs_with_and_without_their_parts():
+    pair, table = Pair(np.ones(3), 2.0), np.array([[0.0, 5.0]])
+    boxes = [Box(p, t, None, (1.0, 2.0)) for p in (None, pair) for t in (None, table)]
+    assert [how_full(box) for box in boxes] == [0.0, 5.0, 2.0, 7.0]
+    assert len({box._numba_type_ for box in boxes}) == 1
+    assert len(how_full._whole.signatures) == 1
+
+
+def test_numbers_that_may_be_missing_are_decided_when_compiling():
+    assert [weight_of(Box(None, None, weight, (1, 2))) for weight in (None, 3.0, 4)] == [0.0, 3.0, 4.0]
+    assert len(weight_of._whole.signatures) == 2
+
+
+def test_structs_refuse_what_their_annotations_do_not_say():
+    for fields, complaint in (
+        (
+            (None, np.ones(3), 1.0, (1, 2)),
+            r"Box\.table must be an array of float64 in 2 dimensions, .* in 1",
+        ),
+        ((None, np.ones((3, 2), int), 1.0, (1, 2)), r"Box\.table must be an array of float64"),
+        ((None, None, 1.0, (1, 2, 3)), r"Box\.size must have 2 numbers"),
+        ((3.0, None, 1.0, (1, 2)), r"Box\.pair must be a Pair"),
+    ):
+        with pytest.raises(TypeError, match=complaint):
+            Box(*fields)
+    with pytest.raises(TypeError, match=r"Pair\.left must not be None"):
+        Pair(None, 1.0)
 
 
 @kernel

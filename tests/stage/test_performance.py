@@ -47,11 +47,7 @@ def test_same_scene_twice_gives_the_same_bytes() -> None:
 
 
 def attempt(performance: Performance, dt: float) -> None:
-    now, clock = performance.stage, performance.clock
-    step(
-        performance.time, dt, clock.dt_last[0], now.bodies, now.followers, now.joints, now.displaced,
-        now.printed, now.contacts, now.actuators, now.hand, now.gravity, now.drag,
-    )  # fmt: skip
+    step(performance.stage, performance.time, dt, performance.clock.dt_last[0])
 
 
 @settings(max_examples=20, deadline=None)

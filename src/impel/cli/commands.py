@@ -142,14 +142,14 @@ def schema() -> None:
 
 @app.command()
 def warmup() -> None:
-    """Compile for this machine now what most kinds of scenes need, so that they start at once.
+    """Compile for this machine now what scenes need, so that they start at once.
 
     Example:  impel warmup
     """
     from impel.stage import warmup as compile_all
 
     compile_all()
-    print("Ready: most kinds of scenes now start at once.")
+    print("Ready: scenes now start at once.")
 
 
 @app.command()

@@ -12,17 +12,11 @@ N is how much force an acceleration takes, given how the structure answers. Wher
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
 from impel.control.linkage import Linkage, gather, measured_rates, wished_rates
 from impel.control.targets import advance_targets
-from impel.kernel import kernel, struct
+from impel.kernel import Floats, Floats2, Integers, kernel, struct
 from impel.motion.paths import Paths
 from impel.motion.rotations import add, axpy, cross, dot, get3, get4, rotate, scale, set3, sub
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 RESIDUAL = 0.3  # of the pull at base distance: what may be learnt while something is in the way (measured: no wind-up)
 
@@ -34,7 +28,7 @@ class Actuators:
     body: Integers  # (A,)
     member: Integers  # (A,) the same body in the linkage
     structure: Integers  # (A,) of the linkage
-    point: Floats  # (A, 3) what a force moves: from the body's centre, in its frame
+    point: Floats2  # (A, 3) what a force moves: from the body's centre, in its frame
     pulled: Integers  # (A,) 1 if the force acts there, and lets the body swing; else at the centre
     against: Integers  # (A,) the body that a torque pushes off, or -1
     paths: Paths
@@ -57,24 +51,24 @@ class Actuators:
     segment: Floats  # (A,) where the target is
     u: Floats  # (A,)
     lap: Floats  # (A,) how often a loop was closed
-    pose: Floats  # (A, 4) of the target: (x, y, z, 0), or an orientation
-    tangent: Floats  # (A, 3) its velocity by u
-    offset: Floats  # (A, 3) from the body to its target; near 180° it remembers which way round was taken
-    wish: Floats  # (A, 3) acceleration
-    learnt: Floats  # (A, 3) force or torque that compensates what is not known
-    asked: Floats  # (A, 3) before truncation
-    applied: Floats  # (A, 3) and after
+    pose: Floats2  # (A, 4) of the target: (x, y, z, 0), or an orientation
+    tangent: Floats2  # (A, 3) its velocity by u
+    offset: Floats2  # (A, 3) from the body to its target; near 180° it remembers which way round was taken
+    wish: Floats2  # (A, 3) acceleration
+    learnt: Floats2  # (A, 3) force or torque that compensates what is not known
+    asked: Floats2  # (A, 3) before truncation
+    applied: Floats2  # (A, 3) and after
     saturated: Floats  # (A,) 1 while the strength is not enough
     done: Floats  # (A,) 1 since the last key was reached
-    heading: Floats  # (A, 3) the key that its target has passed last and its body has yet to, counted over laps, or -1;
+    heading: Floats2  # (A, 3) the key that its target has passed last and its body has yet to, counted over laps, or -1;
     # how near the body came to it, and how long ago
-    reached: Floats  # (A, 3) the same of the key that its body has been at last
-    last_velocity: Floats  # (M, 3) of the linkage's members when last seen
-    last_momentum: Floats  # (M, 3)
-    last_rate: Floats  # (A, 3) velocity or spin
+    reached: Floats2  # (A, 3) the same of the key that its body has been at last
+    last_velocity: Floats2  # (M, 3) of the linkage's members when last seen
+    last_momentum: Floats2  # (M, 3)
+    last_rate: Floats2  # (A, 3) velocity or spin
     # Scratch of one step.
     room: Floats  # (A,) N or N·m: how much may be learnt
-    missed: Floats  # (A, 3) the last wish less the acceleration that came of it
+    missed: Floats2  # (A, 3) the last wish less the acceleration that came of it
 
     STATE = (
         "segment", "u", "lap", "pose", "tangent", "offset", "wish", "learnt", "asked", "applied", "saturated", "done",

@@ -21,12 +21,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from impel.kernel import kernel, struct
+from impel.kernel import Floats, Floats2, Floats3, Integers, kernel, struct
 from impel.motion.orientations import matrix_from_quaternion
 from impel.motion.rotations import add, axpy, cross, dot, get3, get4, rotate, scale, set3, sub, unrotate
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 BALL, HINGE, WELD, OTHER, ROPE = range(5)
 
@@ -64,19 +61,19 @@ class Linkage:
     parent: Integers  # (M,) a member, or -1 for roots
     held: Integers  # (M,) 1 for a root that is tied to something immovable
     joint: Integers  # (M,) BALL, HINGE or WELD: the tie to the parent
-    axis: Floats  # (M, 3) of a hinge to the parent, in the body's frame
-    pivot: Floats  # (M, 3) the tie to the parent, in the body's frame; its own centre for free roots
-    anchor: Floats  # (M, 3) the same place in the parent's frame
+    axis: Floats2  # (M, 3) of a hinge to the parent, in the body's frame
+    pivot: Floats2  # (M, 3) the tie to the parent, in the body's frame; its own centre for free roots
+    anchor: Floats2  # (M, 3) the same place in the parent's frame
     move: Integers  # (M,) the actuator that moves this root, or -1
     turn: Integers  # (M,) the actuator that turns this body, or -1
     mass: Floats  # (M,) of the body and all that it carries
-    lever: Floats  # (M, 3) mass times arm about the pivot, in the body's frame
-    inertia: Floats  # (M, 3, 3) about the pivot, in the body's frame; here too carried bodies count as points
+    lever: Floats2  # (M, 3) mass times arm about the pivot, in the body's frame
+    inertia: Floats3  # (M, 3, 3) about the pivot, in the body's frame; here too carried bodies count as points
     # Scratch of one step.
-    acceleration: Floats  # (M, 3)
-    turning: Floats  # (M, 3) angular acceleration
-    force: Floats  # (M, 3) rates of momentum of the body; after `gather`, of all that it carries
-    torque: Floats  # (M, 3) the same about the centre of mass; after `gather`, about the pivot
+    acceleration: Floats2  # (M, 3)
+    turning: Floats2  # (M, 3) angular acceleration
+    force: Floats2  # (M, 3) rates of momentum of the body; after `gather`, of all that it carries
+    torque: Floats2  # (M, 3) the same about the centre of mass; after `gather`, about the pivot
 
 
 def wholes(count: int, ties: Iterable[Tie], movable: NDArray[np.bool_]) -> Integers:

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from impel.files import Problem
 from impel.gaits.walker import Floats
-from impel.kernel import kernel, struct
+from impel.kernel import Floats2, kernel, struct
 from impel.motion.paths import make_paths, polyline
 
 SPACING = 0.01  # m between the places of the table
@@ -18,7 +18,7 @@ SOFTENING = 0.4  # m over which a change of direction is spread, so that the bod
 
 @struct
 class Route:
-    table: Floats  # (K, 4) x, y, heading (rad), sharpest curvature soon to come (1/m), every SPACING metres
+    table: Floats2  # (K, 4) x, y, heading (rad), sharpest curvature soon to come (1/m), every SPACING metres
     length: float  # m
     straight: bool
 

@@ -26,7 +26,7 @@ from impel.gaits.ground import CLEARANCE, PASSING, foothold, piece_at
 from impel.gaits.legs import flat_distance, mean_progress, place_body, swing
 from impel.gaits.route import place_on
 from impel.gaits.walker import Floats
-from impel.kernel import kernel, struct
+from impel.kernel import Booleans2, Floats2, Floats3, kernel, struct
 
 # A walker at rest starts with half paces: its feet stand side by side, where in full stride they trail by half a pace.
 FIRST_PACE = 0.5
@@ -45,11 +45,11 @@ class State:
 
     clock: Floats  # (3,)
     genes: Floats  # (6 + n,) in force
-    wish: Floats  # (2, 4) mood, pace factor, stature factor, limp as taken up so far, and their rates per cycle
-    foot: Floats  # (n, 3)
+    wish: Floats2  # (2, 4) mood, pace factor, stature factor, limp as taken up so far, and their rates per cycle
+    foot: Floats2  # (n, 3)
     floor: Floats  # (n,) the ground below each foot, sliding from step to step
     lifted: NDArray[np.bool_]  # (n,)
-    step: Floats  # (n, 13) from x y z along, to x y z along, lift phase, cycle, amplitude, pace, whether the last
+    step: Floats2  # (n, 13) from x y z along, to x y z along, lift phase, cycle, amplitude, pace, whether the last
     lifts: NDArray[np.int64]  # (n,) so far
     body: Floats  # (3,)
     before: Floats  # (3 + n,)
@@ -219,12 +219,12 @@ def _gene_row(state, moods, row):
 class Recorded:
     """One row a tick."""
 
-    body: Floats  # (F, 3)
+    body: Floats2  # (F, 3)
     heading: Floats  # (F,)
-    foot: Floats  # (F, n, 3)
-    lifted: NDArray[np.bool_]  # (F, n)
-    energy: Floats  # (F, 4) spent so far: torque, legs, body, acceleration
-    genes: Floats  # (F, 6 + n) in force
+    foot: Floats3  # (F, n, 3)
+    lifted: Booleans2  # (F, n)
+    energy: Floats2  # (F, 4) spent so far: torque, legs, body, acceleration
+    genes: Floats2  # (F, 6 + n) in force
     along: Floats  # (F,) metres of the route
 
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from impel.complaints import validated
 from impel.files import Problem, read_document
-from impel.kernel import struct
+from impel.kernel import Floats2, struct
 
 Floats = NDArray[np.float64]
 
@@ -190,10 +190,10 @@ class Walker(_Strict):
 class Rig:
     """A walker as flat arrays, one row per leg, for the kernels."""
 
-    hip: Floats  # (n, 3)
-    rest: Floats  # (n, 2)
-    length: Floats  # (n, 2) upper, lower
-    pole: Floats  # (n, 3)
+    hip: Floats2  # (n, 3)
+    rest: Floats2  # (n, 2)
+    length: Floats2  # (n, 2) upper, lower
+    pole: Floats2  # (n, 3)
     leg_mass: Floats  # (n,)
     body_mass: float
     stance: float

@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.kernel import kernel, struct
+from impel.kernel import Floats2, Integers2, kernel, struct
 from impel.motion.rotations import axpy, dot, norm, scale, sub
 
 Floats = NDArray[np.float64]
@@ -23,9 +23,9 @@ class Shapes:
     """The shapes of N bodies. Few arrays: numba's compile time grows with every array that a kernel is handed."""
 
     kind: NDArray[np.int64]  # (N,) SPHERE ... PLANE
-    size: Floats  # (N, 3) radius; radius and half length; half extents of a box; blend of a blob
-    part: NDArray[np.int64]  # (N, 2) first and last + 1 of a blob's elements
-    elements: Floats | None  # (M, 7) from, to, radius; None when no body is a blob
+    size: Floats2  # (N, 3) radius; radius and half length; half extents of a box; blend of a blob
+    part: Integers2  # (N, 2) first and last + 1 of a blob's elements
+    elements: Floats2 | None  # (M, 7) from, to, radius; None when no body is a blob
 
 
 @kernel(inline=True)
@@ -93,8 +93,6 @@ def _blob_field(elements, first, last, blend, p):
 
     It does not depend on the order of the elements, and one element alone keeps its exact distance.
     """
-    if elements is None:
-        return 0.0, (0.0, 0.0, 1.0)
     t = max(0.25 * blend, 1e-12)
     nearest = math.inf
     total = 0.0

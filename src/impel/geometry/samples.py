@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from impel.geometry.blobs import surface_mesh
 from impel.geometry.fields import BLOB, BOX, Shapes
 from impel.geometry.shapes import blob_in_principal_axes
-from impel.kernel import struct
+from impel.kernel import Floats2, Integers2, struct
 
 Floats = NDArray[np.float64]
 
@@ -26,13 +26,13 @@ CLUSTER = 24  # points of a blob that are culled together
 class Samples:
     """S surface points in C clusters; bodies of the same shape share theirs."""
 
-    at: Floats  # (S, 3)
-    normal: Floats  # (S, 3) outward
+    at: Floats2  # (S, 3)
+    normal: Floats2  # (S, 3) outward
     area: Floats  # (S,)
-    range: NDArray[np.int64]  # (C, 2) first and last + 1 of a cluster's points
-    centre: Floats  # (C, 3)
+    range: Integers2  # (C, 2) first and last + 1 of a cluster's points
+    centre: Floats2  # (C, 3)
     radius: Floats  # (C,)
-    clusters: NDArray[np.int64]  # (N, 2) first and last + 1 of a body's clusters
+    clusters: Integers2  # (N, 2) first and last + 1 of a body's clusters
 
 
 def make_samples(shapes: list[dict[str, Any]], arrays: Shapes) -> Samples | None:

@@ -4,8 +4,20 @@ A module with kernels says `from impel.kernel import kernel` and decorates its f
 `struct`.
 """
 
-from impel.kernel.caching import CACHE_DIRECTORY
+from impel.kernel.arrays import Booleans, Booleans2, Floats, Floats2, Floats3, Integers, Integers2
 from impel.kernel.compiling import kernel
 from impel.kernel.structs import fields_of, replace, struct
 
-__all__ = ["CACHE_DIRECTORY", "fields_of", "kernel", "replace", "struct"]
+__all__ = [
+    "Booleans",
+    "Booleans2",
+    "Floats",
+    "Floats2",
+    "Floats3",
+    "Integers",
+    "Integers2",
+    "fields_of",
+    "kernel",
+    "replace",
+    "struct",
+]

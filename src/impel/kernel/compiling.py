@@ -1,15 +1,17 @@
-"""The decorator of hot functions, and the notice while they are compiled."""
+"""The decorator of hot functions."""
 
 import functools
-import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
-from numba.core import event, types
+from numba import types
 
-from impel.kernel.caching import KernelCache
-from impel.kernel.parts import Part, WholeCompiler
+from impel.kernel.inner import PLAIN
+from impel.kernel.notice import announce
+
+if not PLAIN:
+    from impel.kernel.parts import Part, whole
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -45,33 +47,20 @@ class Kernel:
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         functools.update_wrapper(self, function)
         self.py_func = function
-        self._whole = numba.njit(pipeline_class=WholeCompiler, **options)(function)
-        self._whole._cache = KernelCache(function)
-        self._part = Part(function, options)
+        self.options = options
+        if PLAIN:
+            self._whole = self._part = _plain(function, options)
+        else:
+            self._whole, self._part = whole(self), Part(self)
         self._numba_type_ = types.Dispatcher(self._part)  # what kernels see that call it
 
     def __call__(self, *arguments: Any) -> Any:
+        if PLAIN and not self._whole.signatures:
+            announce(PLAIN)
         return self._whole(*arguments)
 
 
-class _Notice(event.Listener):
-    """Tells the user, once, why the first run of each kind takes a while."""
-
-    def __init__(self) -> None:
-        self.told = False
-
-    def on_start(self, _event: event.Event) -> None:
-        if not self.told:
-            self.told = True
-            print(
-                "impel: compiling for this kind of scene or toy, once on this machine; it is kept for later "
-                "(impel warmup does it ahead for most kinds) ...",
-                file=sys.stderr,
-                flush=True,
-            )
-
-    def on_end(self, _event: event.Event) -> None:
-        pass
-
-
-event.register("numba:compile", _Notice())
+def _plain(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """With numba as everybody knows it. What is compiled is not kept: numba's cache overlooks edits of parts."""
+    documented = {name: value for name, value in options.items() if not name.startswith("_")}
+    return numba.njit(**documented)(function)

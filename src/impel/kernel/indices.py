@@ -7,8 +7,9 @@ an index that becomes negative while running is an error, which `make audit` wou
 
 from typing import Any
 
-from numba.core import ir, types
-from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba import types
+
+from impel.kernel.inner import FunctionPass, ir, register_pass
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)

@@ -7,31 +7,46 @@ calls is optimised and turned into machine code, once, together with all its par
 third faster, and runs as fast.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import llvmlite.binding as llvm
-from numba import _dynfunc  # type: ignore[attr-defined]
-from numba.core import types
-from numba.core.caching import CompileResultCacheImpl
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, _LowerResult, compile_result
-from numba.core.compiler_machinery import LoweringPass, register_pass
-from numba.core.funcdesc import PythonFunctionDescriptor
-from numba.core.lowering import Lower
-from numba.core.registry import CPUDispatcher
-from numba.core.typed_passes import NativeLowering, NoPythonSupportedFeatureValidation
+import numba
+from numba import types
 
 from impel.kernel.caching import KernelCache
+from impel.kernel.digest import digest
 from impel.kernel.indices import CountFromFront
+from impel.kernel.inner import (
+    Compiler,
+    CPUDispatcher,
+    JITCodeLibrary,
+    Lower,
+    LoweringPass,
+    NativeLowering,
+    NoPythonSupportedFeatureValidation,
+    PythonFunctionDescriptor,
+    _dynfunc,
+    _LowerResult,
+    compile_result,
+    register_pass,
+)
+
+
+def whole(kernel: Any) -> Any:
+    """What Python calls."""
+    made = numba.njit(pipeline_class=WholeCompiler, **kernel.options)(kernel.py_func)
+    made._cache = KernelCache(kernel)
+    return made
 
 
 class Part(CPUDispatcher):
     """What stands for a function where another kernel calls it. It cannot be called from Python."""
 
-    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
-        super().__init__(function, targetoptions={"nopython": True, **options}, pipeline_class=_PartCompiler)
-        self._cache = _PartCache(function)
+    def __init__(self, kernel: Any) -> None:
+        kernel.py_func.kernel = kernel
+        options = {"nopython": True, **kernel.options}
+        super().__init__(kernel.py_func, targetoptions=options, pipeline_class=_PartCompiler)
+        self._cache = _PartCache(kernel)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Compile once for all integers, not again for every number that a caller writes out."""
@@ -77,7 +92,8 @@ class _LowerPart(LoweringPass):
             mangler=context.mangler,
             inline=flags.forceinline,
             noalias=flags.noalias,
-            abi_tags=[flags.get_mangle_string()],
+            # Parts from earlier runs must not be taken for others of the same name.
+            abi_tags=[flags.get_mangle_string(), digest(state.func_id.func.kernel)[:16]],
         )
         with context.push_code_library(state.library):
             lower = Lower(context, state.library, descriptor, state.func_ir, metadata=state.metadata)
@@ -106,11 +122,10 @@ class _PartCompiler(WholeCompiler):
     lowering = _LowerPart
 
 
-class _PartsOnDisk(CompileResultCacheImpl):
+class _PartCache(KernelCache):
     """How parts are written and read: as LLVM's bitcode, which callers in other runs link in."""
 
-    def get_filename_base(self, fullname: str, abiflags: str) -> str:
-        return str(super().get_filename_base(fullname, abiflags)) + ".part"
+    suffix = ".part.kernel"
 
     def reduce(self, part: Any) -> tuple[Any, ...]:
         part.library._ensure_finalized()
@@ -133,7 +148,3 @@ class _PartsOnDisk(CompileResultCacheImpl):
             signature=signature,
             objectmode=False,
         )
-
-
-class _PartCache(KernelCache):
-    _impl_class = _PartsOnDisk

@@ -1,16 +1,33 @@
-"""Groups of arrays that kernels take by reference."""
+"""Groups of arrays that kernels take by reference.
 
+Their types in kernels follow from their annotations, so that one compilation serves every scene. A struct or an array
+that a scene does not have is None in Python and a pointer to nothing in kernels, where `is None` asks for that.
+"""
+
+import functools
 import hashlib
 import itertools
-from typing import Any, TypeVar, dataclass_transform
+import operator
+import types as python_types
+from typing import Annotated, Any, NamedTuple, TypeVar, Union, dataclass_transform, get_args, get_origin, get_type_hints
 
 import numba
 import numpy as np
 from llvmlite import ir
-from numba.core import types
-from numba.core.typing.templates import AttributeTemplate
-from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, models, register_model, unbox
-from numba.np import arrayobj
+from numba import types
+from numba.extending import (
+    NativeValue,
+    infer_getattr,
+    intrinsic,
+    lower_builtin,
+    lower_getattr_generic,
+    models,
+    overload_attribute,
+    register_model,
+    unbox,
+)
+
+from impel.kernel.inner import PLAIN
 
 S = TypeVar("S")
 
@@ -21,32 +38,42 @@ def struct(cls: type[S]) -> type[S]:
 
     In Python it is a plain immutable record: construct it with its fields, read them, `replace` some. In a kernel
     its fields are read the same way, but only a pointer is passed. (A NamedTuple would be passed as one value: with
-    forty arrays that made compilation six and calls ten times slower.) Fields may be C-contiguous arrays, numbers,
-    tuples of floats, other structs, or None.
+    forty arrays that made compilation six and calls ten times slower.) Fields may be C-contiguous arrays (see
+    arrays.py), other structs, numbers, and tuples of floats; all but tuples may be None. Of a number that is None
+    kernels are compiled once more, without what is done only if it is there.
     """
     names = tuple(cls.__annotations__)
+    of: Any = cls
 
     def __init__(self: Any, *values: Any, **fields: Any) -> None:
         given = {**dict(zip(names, values)), **fields}
         if given.keys() != set(names) or len(values) + len(fields) > len(names):
             raise TypeError(f"{cls.__name__} takes exactly the fields {', '.join(names)}")
-        self.__dict__.update(given)
-        types, words, kept = [], [], []
-        for name in names:
-            type_, its_words, keep = _lay_out(cls.__name__, name, given[name])
-            types.append(type_)
-            words += its_words
-            kept.append(keep)
+        words: list[int] = []
+        missing = []
+        for name, field in _fields(of).items():
+            value = given[name]
+            if value is None and field.is_number:
+                missing.append(name)
+            try:
+                words += _words(field, value)
+            except TypeError as wrong:
+                raise TypeError(f"{cls.__name__}.{name} {wrong}") from None
         memory = np.array(words, np.uint64)
         self.__dict__.update(
-            _numba_type_=StructType(cls.__name__, tuple(zip(names, types))),
-            _memory=(memory, kept),
+            given,
+            _numba_type_=_type_of(of, tuple(missing)),
+            _memory=memory,
             _address=memory.ctypes.data,
         )
 
     cls.__init__ = __init__  # type: ignore[method-assign]
     cls.__reduce__ = lambda self: (cls, tuple(fields_of(self).values()))  # type: ignore[method-assign]
     cls.__setattr__ = _refuse  # type: ignore[method-assign]
+    cls._is_struct = True  # type: ignore[attr-defined]
+    if PLAIN:
+        for name in names:
+            _let_read(name)
     return cls
 
 
@@ -67,55 +94,137 @@ def _refuse(self: Any, name: str, value: Any) -> None:
 class StructType(types.Type):
     """The type of a struct in kernels: the names and types of its fields."""
 
-    def __init__(self, title: str, fields: tuple[tuple[str, types.Type], ...]) -> None:
-        self.fields = dict(fields)
-        digest = hashlib.sha256(repr(fields).encode()).hexdigest()[:12]
+    def __init__(self, title: str, fields: dict[str, types.Type]) -> None:
+        self.fields = fields
+        digest = hashlib.sha256(repr(list(fields.items())).encode()).hexdigest()[:12]
         super().__init__(name=f"{title}.{digest}")  # short, because it becomes part of every symbol's name
 
 
-def _lay_out(title: str, name: str, value: Any) -> tuple[types.Type, list[int], Any]:
-    """A field's type, its 64-bit words in memory, and what must be kept alive for them."""
-    if isinstance(value, np.ndarray):
-        if not value.flags.c_contiguous:
-            raise TypeError(f"{title}.{name} must be C-contiguous")
-        return numba.typeof(value), [value.ctypes.data, *value.shape], value
-    if isinstance(value, tuple):
-        return types.UniTuple(types.float64, len(value)), _bits(np.array(value, np.float64)), None
+class _Field(NamedTuple):
+    """What an annotation says."""
+
+    kind: types.Type
+    optional: bool
+    dtype: np.dtype[Any] | None = None  # of an array
+    struct: Any = None
+
+    @property
+    def is_number(self) -> bool:
+        return self.kind in (types.float64, types.int64)
+
+
+@functools.cache
+def _fields(cls: Any) -> dict[str, _Field]:
+    hints = get_type_hints(cls, include_extras=True)
+    return {name: _field(f"{cls.__name__}.{name}", hint) for name, hint in hints.items()}
+
+
+@functools.cache
+def _type_of(cls: Any, missing: tuple[str, ...]) -> StructType:
+    fields = {name: types.none if name in missing else field.kind for name, field in _fields(cls).items()}
+    return StructType(cls.__name__, fields)
+
+
+def _field(title: str, hint: Any) -> _Field:
+    if get_origin(hint) in (Union, python_types.UnionType):
+        (inner,) = (each for each in get_args(hint) if each is not type(None))
+        return _field(title, inner)._replace(optional=True)
+    ndim, dtype = 1, None
+    if get_origin(hint) is Annotated:
+        hint, told = get_args(hint)
+        ndim, dtype = (told, None) if isinstance(told, int) else (1, told)
+    if get_origin(hint) is np.ndarray:
+        dtype = np.dtype(dtype or get_args(get_args(hint)[1])[0])
+        return _Field(types.Array(numba.from_dtype(dtype), ndim, "C"), False, dtype=dtype)
+    if get_origin(hint) is tuple and set(get_args(hint)) == {float}:
+        return _Field(types.UniTuple(types.float64, len(get_args(hint))), False)
+    if hint in (int, bool, float):
+        return _Field(types.float64 if hint is float else types.int64, False)
+    if getattr(hint, "_is_struct", False):
+        return _Field(_type_of(hint, ()), False, struct=hint)
+    raise TypeError(f"{title} cannot be passed to kernels: {hint}")
+
+
+def _words(field: _Field, value: Any) -> list[int]:
+    """The 64-bit words of a field in memory."""
     if value is None:
-        return types.none, [], None
-    if isinstance(value, int | np.integer):
-        return types.int64, _bits(np.array([value], np.int64)), None
-    if isinstance(value, float):
-        return types.float64, _bits(np.array([value], np.float64)), None
-    if isinstance(getattr(value, "_numba_type_", None), StructType):
-        return value._numba_type_, [value._address], value
-    raise TypeError(f"{title}.{name} cannot be passed to kernels: {type(value).__name__}")
-
-
-def _bits(numbers: Any) -> list[int]:
+        if not field.optional:
+            raise TypeError("must not be None")
+        return [0] * _size(field.kind)
+    if field.dtype is not None:
+        return _words_of_array(field, value)
+    if field.struct is not None:
+        if type(value) is not field.struct or value._numba_type_ != field.kind:
+            raise TypeError(f"must be a {field.struct.__name__}")
+        return [value._address]
+    numbers = np.array(value, np.int64 if field.kind is types.int64 else np.float64).ravel()
+    if len(numbers) != _size(field.kind):
+        raise TypeError(f"must have {_size(field.kind)} numbers")
     return [int(word) for word in numbers.view(np.uint64)]
 
 
+def _words_of_array(field: _Field, value: Any) -> list[int]:
+    array = field.kind
+    assert isinstance(array, types.Array)
+    if not isinstance(value, np.ndarray) or value.dtype != field.dtype or value.ndim != array.ndim:
+        found = f"{value.dtype} in {value.ndim}" if isinstance(value, np.ndarray) else type(value).__name__
+        raise TypeError(f"must be an array of {field.dtype} in {array.ndim} dimensions, as annotated, not {found}")
+    if not (value.flags.c_contiguous and value.flags.writeable):
+        raise TypeError("must be C-contiguous and writable")
+    return [value.ctypes.data, *value.shape]
+
+
 def _size(field: types.Type) -> int:
-    """How many words a field takes; see `_lay_out`."""
+    """How many words a field takes."""
     if isinstance(field, types.Array):
         return 1 + field.ndim
-    if isinstance(field, types.UniTuple):
-        return int(field.count)
-    return 0 if field is types.none else 1
+    return int(field.count) if isinstance(field, types.UniTuple) else 1
 
 
 register_model(StructType)(models.OpaqueModel)
 
 
-@infer_getattr
-class _StructAttribute(AttributeTemplate):
-    key = StructType
+@lower_builtin(operator.is_, StructType, types.NoneType)
+def _struct_is_none(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    return _is_null(builder, arguments[0])
 
-    def generic_resolve(  # type: ignore[override]
-        self, struct_type: StructType, name: str
-    ) -> types.Type | None:
-        return struct_type.fields.get(name)
+
+@lower_builtin(operator.is_, types.Array, types.NoneType)
+def _array_is_none(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    return _is_null(builder, context.make_array(signature.args[0])(context, builder, arguments[0]).data)
+
+
+def _is_null(builder: Any, pointer: Any) -> Any:
+    return builder.icmp_unsigned("==", pointer, pointer.type(None))
+
+
+if not PLAIN:
+    from impel.kernel.inner import AttributeTemplate
+
+    @infer_getattr
+    class _StructAttribute(AttributeTemplate):
+        key = StructType
+
+        def generic_resolve(  # type: ignore[override]
+            self, struct_type: StructType, name: str
+        ) -> types.Type | None:
+            return struct_type.fields.get(name)
+
+
+@functools.cache
+def _let_read(name: str) -> None:
+    """Make fields of this name known to numba in its public way, which has to compile a function for each."""
+
+    @intrinsic
+    def read(typing_context: Any, group: Any) -> Any:
+        def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return _read_field(context, builder, group, arguments[0], name)
+
+        return group.fields[name](group), lower
+
+    @overload_attribute(StructType, name)
+    def attribute(group):  # numba wants both signatures to look alike
+        return (lambda group: read(group)) if name in group.fields else None  # type: ignore[call-arg]
 
 
 @unbox(StructType)
@@ -145,16 +254,7 @@ def _read_field(context: Any, builder: Any, typ: StructType, pointer: Any, name:
         return builder.inttoptr(value, as_type) if is_pointer else builder.bitcast(value, as_type)
 
     if isinstance(field, types.Array):
-        array = arrayobj.make_array(field)(context, builder)
-        shape = [load(1 + k) for k in range(field.ndim)]
-        itemsize = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(field.dtype)))
-        strides = [itemsize]
-        for length in reversed(shape[1:]):
-            strides.insert(0, builder.mul(length, strides[0], flags=["nsw"]))
-        data = load(0, context.get_data_type(field.dtype).as_pointer())
-        # No owner: Python keeps the arrays alive, and nothing has to be counted.
-        arrayobj.populate_array(array, data=data, shape=shape, strides=strides, itemsize=itemsize, meminfo=None)
-        return array._getvalue()
+        return _array(context, builder, field, load)
     if isinstance(field, types.UniTuple):
         double = ir.DoubleType()
         return context.make_tuple(builder, field, [load(k, double) for k in range(field.count)])
@@ -165,3 +265,24 @@ def _read_field(context: Any, builder: Any, typ: StructType, pointer: Any, name:
     if field is types.int64:
         return load(0)
     return load(0, context.get_value_type(field))  # another struct
+
+
+def _array(context: Any, builder: Any, kind: types.Array, load: Any) -> Any:
+    """An array as numba knows it, from its words."""
+    size = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(kind.dtype)))
+    shape = [load(1 + k) for k in range(kind.ndim)]
+    strides, count = [size], shape[0]
+    for length in reversed(shape[1:]):
+        strides.insert(0, builder.mul(length, strides[0], flags=["nsw"]))
+    for length in shape[1:]:
+        count = builder.mul(count, length, flags=["nsw"])
+    array = context.make_array(kind)(context, builder)
+    sizes = types.UniTuple(types.intp, kind.ndim)
+    array.data = load(0, context.get_data_type(kind.dtype).as_pointer())
+    array.shape = context.make_tuple(builder, sizes, shape)
+    array.strides = context.make_tuple(builder, sizes, strides)
+    array.itemsize, array.nitems = size, count
+    # No owner: Python keeps the arrays alive, and nothing has to be counted.
+    array.meminfo = context.get_constant_null(types.voidptr)
+    array.parent = context.get_constant_null(types.pyobject)
+    return array._getvalue()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from impel.kernel import kernel, struct
+from impel.kernel import Floats2, kernel, struct
 from impel.motion.rotations import angle_between, get3, get4, norm, set3, set4, sub
 from impel.motion.splines import (
     COLUMNS,
@@ -36,12 +36,12 @@ LOOKS = 16  # at each segment, to find the point of a path that is nearest to a 
 class Paths:
     """P paths with S segments in all. Coefficients follow from the keys by `fit_paths`."""
 
-    keys: Floats  # (K, 4) positions (x, y, z, 0) or orientations (w, x, y, z)
+    keys: Floats2  # (K, 4) positions (x, y, z, 0) or orientations (w, x, y, z)
     first_key: Integers  # (P + 1,) where each path's keys begin
     first_segment: Integers  # (P + 1,)
     turns: Integers  # (P,) 1 for orientations
     loops: Integers  # (P,) 1 if the last key leads back to the first, for ever
-    segments: Floats  # (S, COLUMNS) coefficients and bounds, see splines.py
+    segments: Floats2  # (S, COLUMNS) coefficients and bounds, see splines.py
 
 
 def make_paths(keys: Sequence[ArrayLike], loops: Sequence[bool]) -> Paths:

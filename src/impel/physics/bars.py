@@ -31,9 +31,7 @@ DISC = _unit_disc(3, 12)
 
 
 @kernel
-def press_bar(bars, shapes, b, centre, axis, aside, half, r, flat_ends, motion, material, finest, patch):
-    if bars is None:
-        return
+def press_bar(shapes, b, centre, axis, aside, half, r, flat_ends, motion, material, finest, patch):
     press_side(shapes, b, centre, axis, half, r, flat_ends, motion, material, patch)
     for side in (-1.0, 1.0):
         end, outward = axpy(side * half, axis, centre), scale(axis, side)

@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.kernel import kernel, struct
+from impel.kernel import Floats2, Integers2, kernel, struct
 from impel.motion.rotations import (
     add,
     axpy,
@@ -33,20 +33,20 @@ Floats = NDArray[np.float64]
 class Bodies:
     """N bodies. Fixed and key-framed ones have inverse mass and inertia 0 and move only as they are told."""
 
-    position: Floats  # (N, 3) centre of mass
-    orientation: Floats  # (N, 4) principal axes, unit quaternion (w, x, y, z)
-    velocity: Floats  # (N, 3)
-    momentum: Floats  # (N, 3) angular, about the centre of mass, world frame
-    spin: Floats  # (N, 3) angular velocity, world frame; follows from the momentum
-    force: Floats  # (N, 3) from contacts, at the present state
-    torque: Floats  # (N, 3) from contacts, about the centre of mass
-    push: Floats  # (N, 3) force of the actuators, held over the step
-    twist: Floats  # (N, 3) torque of the actuators, held over the step
+    position: Floats2  # (N, 3) centre of mass
+    orientation: Floats2  # (N, 4) principal axes, unit quaternion (w, x, y, z)
+    velocity: Floats2  # (N, 3)
+    momentum: Floats2  # (N, 3) angular, about the centre of mass, world frame
+    spin: Floats2  # (N, 3) angular velocity, world frame; follows from the momentum
+    force: Floats2  # (N, 3) from contacts, at the present state
+    torque: Floats2  # (N, 3) from contacts, about the centre of mass
+    push: Floats2  # (N, 3) force of the actuators, held over the step
+    twist: Floats2  # (N, 3) torque of the actuators, held over the step
     mass: Floats  # (N,) infinite where the body does not give way
     inverse_mass: Floats  # (N,)
-    inertia: Floats  # (N, 3) principal
-    inverse_inertia: Floats  # (N, 3)
-    top: NDArray[np.int64]  # (N, 3) the axes in the order used by `turn_freely`
+    inertia: Floats2  # (N, 3) principal
+    inverse_inertia: Floats2  # (N, 3)
+    top: Integers2  # (N, 3) the axes in the order used by `turn_freely`
 
     STATE = ("position", "orientation", "velocity", "momentum", "spin", "force", "torque", "push", "twist")
 

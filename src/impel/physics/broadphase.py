@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from impel.geometry.fields import PLANE, SPHERE
 from impel.geometry.shapes import CORE, INNER, RADIUS, SKIN
-from impel.kernel import kernel, replace, struct
+from impel.kernel import Floats2, Integers2, kernel, replace, struct
 from impel.motion.rotations import get3, get3_at, get4, norm, rotate, set3_at, set4_at, sub
 from impel.physics.coating import mix
 from impel.physics.friction import REMEMBERED
@@ -34,14 +34,14 @@ class Near:
     """The broad phase of N bodies with room for P pairs."""
 
     info: Integers  # (4,) COUNT ...
-    box: Floats  # (N, 6) fattened: LOWEST and HIGHEST corner
+    box: Floats2  # (N, 6) fattened: LOWEST and HIGHEST corner
     margin: Floats  # (N,) by how much
-    built: Floats  # (N, 7) POSITION and ORIENTATION when the boxes were made
+    built: Floats2  # (N, 7) POSITION and ORIENTATION when the boxes were made
     order: Integers  # (N,) bodies by the lower ends of their boxes
     collides: NDArray[np.bool_]  # (N,)
     excluded: Integers  # sorted keys i·N + j with i < j
-    pair: Integers  # (P, 2) scratch
-    memory: Floats  # (P, 20) scratch: touching, friction, place
+    pair: Integers2  # (P, 2) scratch
+    memory: Floats2  # (P, 20) scratch: touching, friction, place
     table: Integers  # scratch: pairs that touch, by a hash of their bodies
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.geometry.fields import BLOB, BOX, CAPSULE, CYLINDER, SPHERE, Shapes
+from impel.geometry.fields import BLOB, BOX, CYLINDER, SPHERE, Shapes
 from impel.geometry.samples import Samples, make_samples
 from impel.geometry.shapes import CORE, RADIUS, SKIN, make_extents, make_shapes
-from impel.kernel import kernel, struct
+from impel.kernel import Floats2, Integers2, kernel, struct
 from impel.motion.rotations import (
     add,
     axpy,
@@ -61,19 +61,18 @@ class Contacts:
     """The coatings of N bodies, and room for P pairs of them."""
 
     touching: Floats  # (P,) 1 while the two overlap
-    friction: Floats  # (P, 5) friction.FORCE ...
+    friction: Floats2  # (P, 5) friction.FORCE ...
     load: Floats  # (P,) normal force at the present state, where touching
-    place: Floats  # (P, 14) POINT ...: where the two touch, or touched and are still near
-    pair: Integers  # (P, 2) written by `find_pairs`, as is the next
-    material: Floats  # (P, 6) coating.STIFFNESS ...
-    coating: Floats  # (N, 5) coating.SOFTNESS ...
-    extent: Floats  # (N, 6) geometry.shapes.RADIUS ...
+    place: Floats2  # (P, 14) POINT ...: where the two touch, or touched and are still near
+    pair: Integers2  # (P, 2) written by `find_pairs`, as is the next
+    material: Floats2  # (P, 6) coating.STIFFNESS ...
+    coating: Floats2  # (N, 5) coating.SOFTNESS ...
+    extent: Floats2  # (N, 6) geometry.shapes.RADIUS ...
     shapes: Shapes
     samples: Samples | None
-    bars: bool | None  # None when no body is a capsule or cylinder, so that their kernels are not compiled
     near: Near
     strain: Floats  # (N,) scratch: stiffness felt by a body over its inertia, 1/s²
-    patch: Floats  # (2, COLUMNS) scratch
+    patch: Floats2  # (2, COLUMNS) scratch
 
     STATE = ("touching", "friction", "place")
 
@@ -119,7 +118,6 @@ def make_contacts(
         extent=make_extents(arrays),
         shapes=arrays,
         samples=samples,
-        bars=True if np.isin(arrays.kind, (CAPSULE, CYLINDER)).any() else None,
         near=near,
         strain=np.zeros(n),
         patch=np.zeros((2, COLUMNS)),
@@ -319,7 +317,7 @@ def _press_into(contacts, a, b, qa, qb, apart, motion, material, patch):
     x, z = rotate(turn, (1.0, 0.0, 0.0)), rotate(turn, (0.0, 0.0, 1.0))
     if kind <= CYLINDER:
         r, length = shapes.size[a, 0], shapes.size[a, 1]
-        press_bar(contacts.bars, shapes, b, centre, z, x, length, r, kind == CYLINDER, motion, material, finest, patch)
+        press_bar(shapes, b, centre, z, x, length, r, kind == CYLINDER, motion, material, finest, patch)
         return gap, speed
     y = rotate(turn, (0.0, 1.0, 0.0))
     rows = ((x[0], y[0], z[0]), (x[1], y[1], z[1]), (x[2], y[2], z[2]))

@@ -53,16 +53,12 @@ def make_curve(points: Floats, *, closed: bool) -> Floats:
 
 @kernel(inline=True)
 def knot_point(curves, i):
-    if curves is None:
-        return 0.0, 0.0, 0.0
     return get3_at(curves, i, POINT)
 
 
 @kernel
 def curve_at(curves, first, last, t):
     """Point, first and second derivative; straight on beyond the ends, with unit speed."""
-    if curves is None:
-        return (t, t, t), (t, t, t), (t, t, t)
     if t <= curves[first, KNOT] or t >= curves[last, KNOT]:
         i = first if t <= curves[first, KNOT] else last
         tangent = get3_at(curves, i, SLOPE)
@@ -90,8 +86,6 @@ def curve_at(curves, first, last, t):
 @kernel
 def foot_on_curve(curves, first, last, closed, point, t):
     """Parameter, point and unit tangent where the curve is nearest to a point, searched from t on."""
-    if curves is None:  # never called, and nothing of it compiled
-        return t, point, point
     period = curves[last, KNOT]
     step = period
     iteration = 0

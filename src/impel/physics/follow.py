@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.kernel import kernel, struct
+from impel.kernel import Floats2, kernel, struct
 from impel.motion.follow import follow
 from impel.motion.rotations import conjugate, get3, get4, logarithm, multiply, normalize, scale, set3, set4, sub
 
@@ -17,8 +17,8 @@ class Followers:
     body: NDArray[np.int64]  # (K,)
     first: NDArray[np.int64]  # (K + 1,) where each body's keys begin
     time: Floats  # (keys,) s
-    position: Floats  # (keys, 3) of the centre of mass
-    orientation: Floats  # (keys, 4) of the principal axes
+    position: Floats2  # (keys, 3) of the centre of mass
+    orientation: Floats2  # (keys, 4) of the principal axes
 
 
 @kernel

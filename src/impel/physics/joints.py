@@ -8,13 +8,13 @@ threes, the tiles of the matrix: what a joint does not fill is left out like a l
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from impel.files import Problem
-from impel.kernel import struct
+from impel.kernel import Floats2, Integers2, struct
 from impel.physics.bodies import Bodies
 from impel.physics.joint_specs import KINDS, JointSpec, Placed, place, spec_problems
 from impel.physics.surface import SURFACES
@@ -67,30 +67,30 @@ LATER, EARLIER, LATER_SIDE, EARLIER_SIDE, SHARED, AGAIN = range(6)
 class Joints:
     """J joints with R rows in T tiles, over N bodies in I islands (groups that share no body that can move).
 
-    What a scene does not use (curves, surfaces) is None and is not compiled.
+    What a scene does not use (curves, surfaces) is None.
     """
 
-    each: NDArray[np.void]  # (J,) who is tied by what, in the order of the rows
-    fixed: Floats  # (J, 21) where, in the same order: AT_A ... WEIGHT
-    curves: Floats | None  # (K, 13) their pieces, in b: curve.KNOT ...; if there are any
+    each: Annotated[NDArray[np.void], EACH]  # (J,) who is tied by what, in the order of the rows
+    fixed: Floats2  # (J, 21) where, in the same order: AT_A ... WEIGHT
+    curves: Floats2 | None  # (K, 13) their pieces, in b: curve.KNOT ...; if there are any
     surfaces: Integers | None  # (J,) which surface, if there are any
-    island: Integers  # (I + 1, 5) where each island begins: JOINT ... BLANK
+    island: Integers2  # (I + 1, 5) where each island begins: JOINT ... BLANK
     members: Integers  # bodies that can move, island by island
     loose: Integers  # bodies that can move and have no joint
-    pairs: Integers  # (P, 6) joints that meet in a body, island by island: LATER ... AGAIN
+    pairs: Integers2  # (P, 6) joints that meet in a body, island by island: LATER ... AGAIN
     blank: Integers  # tiles of the envelope where no joints meet
-    envelope: Integers  # (T, 2) of a row of tiles: skyline.FIRST, skyline.ZERO
+    envelope: Integers2  # (T, 2) of a row of tiles: skyline.FIRST, skyline.ZERO
 
     coordinate: Floats  # (J,) angle (of hinges with limits), distance along the segment, parameter on the curve,
     # distance from the centre
     active: Floats  # (J,) -1 at the lower limit, 1 at the upper one, else 0
-    normal: Floats  # (J, 3) on_curve: first normal, in b, carried along
-    rows: Floats  # (R, 18) LINEAR ... BEFORE
-    factor: Floats  # (., 3) the skyline of rows·inverse mass·rows, factored: three rows a tile
+    normal: Floats2  # (J, 3) on_curve: first normal, in b, carried along
+    rows: Floats2  # (R, 18) LINEAR ... BEFORE
+    factor: Floats2  # (., 3) the skyline of rows·inverse mass·rows, factored: three rows a tile
 
     change: Floats  # (R,) scratch: residual, then impulse
     impulse: Floats  # (R,) scratch
-    place: Floats  # (N, 19) scratch: KEPT_POSITION ... KEPT_MOMENTUM
+    place: Floats2  # (N, 19) scratch: KEPT_POSITION ... KEPT_MOMENTUM
 
     STATE = ("coordinate", "active", "normal", "rows", "factor")
 

@@ -26,8 +26,6 @@ def _corner(x, y, z, edge):
 @kernel
 def distance_to_surface(surfaces, k, size, p):
     """Signed distance and its gradient; `size` holds half sizes or radii, then the radius of the edges."""
-    if surfaces is None:  # never called, and nothing of it compiled
-        return p[0], p
     surface = surfaces[k]
     if surface == PLANE:
         return p[2], (0.0, 0.0, 1.0)

@@ -8,19 +8,15 @@ as good as a joint, as long as it need not pull, nor grip more than friction can
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from impel.control.actuators import Actuators
 from impel.geometry.fields import CAPSULE, CYLINDER, SPHERE
-from impel.kernel import kernel, struct
+from impel.kernel import Floats, Floats2, Floats3, Integers, Integers2, kernel, struct
 from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, get4, norm, rotate, scale, set3_at, sub
 from impel.physics.broadphase import COUNT
 from impel.physics.coating import FRICTION
 from impel.physics.contact import MET, NORMAL, POINT, SPREAD, STIFF
 from impel.physics.joints import ANGULAR_A, ANGULAR_B, JOINT, LINEAR, MEMBER, Joints
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 # Columns of `row`.
 ALONG, ABOUT_A, ABOUT_B, COLUMNS = 0, 3, 6, 9
@@ -56,9 +52,9 @@ class Handles:
     seen: Integers  # (N,) 1 for wholes in it
     done: Integers  # (S,) 1 for structures that have been seen to in this step
     # Its handles.
-    body: Integers  # (H, 2)
-    row: Floats  # (H, 9) ALONG ...: how it moves ...
-    push: Floats  # (H, 9) ... and how a force at it acts: the same but for actuators that act elsewhere
+    body: Integers2  # (H, 2)
+    row: Floats2  # (H, 9) ALONG ...: how it moves ...
+    push: Floats2  # (H, 9) ... and how a force at it acts: the same but for actuators that act elsewhere
     kind: Integers  # (H,) ACTUATOR ...
     source: Integers  # (H,) the actuator, the joint or the pair
     live: Integers  # (H,) 1 while it holds
@@ -66,24 +62,24 @@ class Handles:
     most_load: Floats  # (H,) what it can hold, over what the contact is pressed with
     bias: Floats  # (H,) its acceleration by gravity and by the motion there is, if nothing held it
     # How it answers.
-    answer: Floats  # (H, H) acceleration of one handle by a force at another
-    support: Floats  # (MOST, MOST) factor of what holds
+    answer: Floats2  # (H, H) acceleration of one handle by a force at another
+    support: Floats2  # (MOST, MOST) factor of what holds
     alive: Integers  # (MOST,) these
-    through: Floats  # (3 most + 1, MOST) what they do about a force of each actuator, and about the bias
+    through: Floats2  # (3 most + 1, MOST) what they do about a force of each actuator, and about the bias
     load: Floats  # (MOST,) what each does
-    stuck: Floats  # (3 most, 3 most) the answer of the actuators' handles while what touches holds ...
-    smooth: Floats  # ... without friction ...
-    free: Floats  # ... and with nothing in the way
-    square: Floats  # (3, 3 most, 3 most) what `law.prepare` makes of them
-    vectors: Floats  # (9, 6 most) scratch
+    stuck: Floats2  # (3 most, 3 most) the answer of the actuators' handles while what touches holds ...
+    smooth: Floats2  # ... without friction ...
+    free: Floats2  # ... and with nothing in the way
+    square: Floats3  # (3, 3 most, 3 most) what `law.prepare` makes of them
+    vectors: Floats2  # (9, 6 most) scratch
     # Acceleration of each body ...
-    fall: Floats  # (N, 3)
-    turning: Floats  # (N, 3) ... and angular
+    fall: Floats2  # (N, 3)
+    turning: Floats2  # (N, 3) ... and angular
     # The joints as they were before they were looked at half a step ahead.
-    kept_rows: Floats
-    kept_factor: Floats
+    kept_rows: Floats2
+    kept_factor: Floats2
     kept_coordinate: Floats
-    kept_normal: Floats
+    kept_normal: Floats2
 
 
 # Entries of `count`.

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.control.actuators import Actuators
-from impel.kernel import fields_of, replace, struct
+from impel.kernel import Floats2, fields_of, replace, struct
 from impel.physics.bodies import Bodies
 from impel.physics.contact import Contacts
 from impel.physics.follow import Followers
@@ -19,7 +19,7 @@ Integers = NDArray[np.int64]
 
 @struct
 class Stage:
-    """A compiled scene. What a scene does not use is None, and is then not even compiled."""
+    """A compiled scene. What a scene does not use is None."""
 
     bodies: Bodies
     followers: Followers | None
@@ -38,8 +38,8 @@ class Stage:
 class Hand:
     """Forces and torques by the user's own controller, held until it gives others."""
 
-    push: Floats  # (N, 3)
-    twist: Floats  # (N, 3)
+    push: Floats2  # (N, 3)
+    twist: Floats2  # (N, 3)
 
 
 @struct

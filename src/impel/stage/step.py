@@ -23,18 +23,16 @@ GROW_LATER = 256  # ... and at most, where doubling failed again and again, as w
 
 
 @kernel
-def step(
-    time, dt, dt_last, bodies, followers, joints, displaced, printed, contacts, actuators, handles, hand, gravity, drag
-):
-    """One attempt to go from `time` to `time + dt`, box by box as in the figure. Returns the verdict.
+def step(stage, time, dt, dt_last):
+    """One attempt to go from `time` to `time + dt`, box by box as in the figure. Returns the verdict."""
+    bodies, followers, joints, contacts = stage.bodies, stage.followers, stage.joints, stage.contacts
+    actuators, hand, gravity, drag = stage.actuators, stage.hand, stage.gravity, stage.drag
 
-    Takes the parts of a stage one by one: only where an argument is None does numba leave out what needs it.
-    """
     # 1. Control module: new targets, actuator forces, corrections by the observed motion (boxes 1.1 to 1.3)
     if hand is not None:
         drop_all(bodies)
     if actuators is not None:
-        control(bodies, joints, contacts, actuators, handles, gravity, dt, dt_last)
+        control(bodies, joints, contacts, actuators, stage.handles, gravity, dt, dt_last)
     if hand is not None:
         lend_a_hand(bodies, hand)
 
@@ -47,20 +45,15 @@ def step(
     verdict = GOOD
     if joints is None:
         drift(bodies, dt)
-    elif printed is not None:
-        verdict = hold_positions_paper(bodies, joints, dt)
-    elif displaced is not None:
-        verdict = hold_positions_displacement(bodies, joints, dt)
     else:
-        verdict = hold_positions(bodies, joints, dt)
+        verdict = hold(bodies, joints, stage.displaced, stage.printed, dt)
 
     # 2.3 Detect collisions and compute the response at t + dt
     if contacts is not None:
         verdict = max(verdict, contact_forces(bodies, contacts, dt))
     kick(bodies, gravity, drag, 0.5 * dt)
-    if joints is not None:  # noqa: SIM102 - only plain tests for None are left out at compile time
-        if printed is None:
-            hold_velocities(bodies, joints)
+    if joints is not None and stage.printed is None:
+        hold_velocities(bodies, joints)
     return verdict if all_finite(bodies) else NOT_A_NUMBER
 
 
@@ -76,6 +69,16 @@ def control(bodies, joints, contacts, actuators, handles, gravity, dt, dt_last):
         ):
             pull_tree(bodies, actuators, s, gravity, dt, dt_last)
     act(bodies, actuators)
+
+
+@kernel
+def hold(bodies, joints, displaced, printed, dt):
+    """Move the bodies so that their joints hold. Of the three ways only the one that is asked for is compiled."""
+    if printed is not None:
+        return hold_positions_paper(bodies, joints, dt)
+    if displaced is not None:
+        return hold_positions_displacement(bodies, joints, dt)
+    return hold_positions(bodies, joints, dt)
 
 
 @kernel
@@ -179,10 +182,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
             return NEEDS_PAIRS
 
         copy(values, saved)
-        verdict = step(
-            time, dt, clock.dt_last[0], now.bodies, now.followers, now.joints, now.displaced, now.printed,
-            now.contacts, now.actuators, now.handles, now.hand, now.gravity, now.drag,
-        )  # fmt: skip
+        verdict = step(now, time, dt, clock.dt_last[0])
 
         if verdict != GOOD and ticks > 1:
             copy(saved, values)

@@ -1,12 +1,13 @@
-"""The compiled simulator of a figure: written once as a readable file in the kernel cache, then only loaded."""
+"""The compiled simulator of a figure. Its source is left where kernels are kept, for whoever wants to read it."""
 
-import importlib.util
+import contextlib
 import sys
 import threading
+from pathlib import Path
 from types import ModuleType
 
-from impel.files import writing
-from impel.kernel import CACHE_DIRECTORY
+from impel.files import Problem, writing
+from impel.kernel import shelf
 from impel.toys.figure import Figure
 from impel.toys.generate import module_name, source_of
 
@@ -20,15 +21,12 @@ def simulator_of(figure: Figure) -> ModuleType:
     with _lock:
         if name in sys.modules:
             return sys.modules[name]
-        path = CACHE_DIRECTORY / f"{name}.py"
-        # Numba trusts its cache while the file's time stands, so an existing file must not be touched.
-        if not path.exists() or path.read_text(encoding="utf-8") != source:
-            with writing(path) as temporary:
+        module = ModuleType(name)
+        directory = shelf.place().directory
+        module.__file__ = f"{name}.py" if directory is None else str(directory / f"{name}.py")
+        if directory is not None and not Path(module.__file__).exists():
+            with contextlib.suppress(Problem), writing(Path(module.__file__)) as temporary:
                 temporary.write_text(source, encoding="utf-8")
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module  # numba looks the module up by name when it loads cached code
-        spec.loader.exec_module(module)
+        exec(compile(source, module.__file__, "exec"), module.__dict__)
         return module

@@ -1,0 +1,19 @@
+"""What the fields of structs are annotated with.
+
+A kernel is compiled for the types of its arguments, and these must not depend on what a scene happens to have. So the
+annotation of an array tells all that numba wants to know of it; a plain `NDArray[np.float64]` is a list of numbers.
+"""
+
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
+
+Floats2 = Annotated[Floats, 2]  # a table
+Integers2 = Annotated[Integers, 2]
+Booleans2 = Annotated[Booleans, 2]
+Floats3 = Annotated[Floats, 3]

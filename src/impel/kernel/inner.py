@@ -1,0 +1,46 @@
+"""Numba's inner classes, which change from one version to the next, all in one place.
+
+Where one of them is missing, numba's public ways do as well, with the same results: `PLAIN` then says why. What is
+compiled in that way takes longer and is not kept.
+"""
+
+import os
+
+PLAIN = "IMPEL_PLAIN_NUMBA is set" if os.environ.get("IMPEL_PLAIN_NUMBA") else ""
+
+if not PLAIN:
+    try:
+        from numba import _dynfunc  # type: ignore[attr-defined]
+        from numba.core import ir
+        from numba.core.codegen import JITCodeLibrary
+        from numba.core.compiler import Compiler, CompileResult, _LowerResult, compile_result
+        from numba.core.compiler_machinery import FunctionPass, LoweringPass, register_pass
+        from numba.core.funcdesc import PythonFunctionDescriptor
+        from numba.core.lowering import Lower
+        from numba.core.registry import CPUDispatcher
+        from numba.core.serialize import dumps
+        from numba.core.typed_passes import NativeLowering, NoPythonSupportedFeatureValidation
+        from numba.core.typing.templates import AttributeTemplate
+    except ImportError as missing:
+        PLAIN = f"this numba is not known well enough: {missing}"
+
+__all__ = [
+    "PLAIN",
+    "AttributeTemplate",
+    "CPUDispatcher",
+    "CompileResult",
+    "Compiler",
+    "FunctionPass",
+    "JITCodeLibrary",
+    "Lower",
+    "LoweringPass",
+    "NativeLowering",
+    "NoPythonSupportedFeatureValidation",
+    "PythonFunctionDescriptor",
+    "_LowerResult",
+    "_dynfunc",
+    "compile_result",
+    "dumps",
+    "ir",
+    "register_pass",
+]
