@@ -19,6 +19,9 @@ from impel.motion.paths import Paths
 from impel.motion.rotations import add, axpy, cross, dot, get3, get4, rotate, scale, set3, sub
 
 RESIDUAL = 0.3  # of the pull at base distance: what may be learnt while something is in the way (measured: no wind-up)
+TINY = 1e-300
+TOO_FAST = 1.2  # times the speed that it should have: what still pushes it on ...
+FORGET = 4.0  # ... is forgotten so many times faster than it was learnt
 
 
 @struct
@@ -43,6 +46,7 @@ class Actuators:
     inertia: Floats  # (A,) kg or kg·m²: of what it moves, as far as that is known beforehand
     weight: Floats  # (A,) N or N·m: what holds that still
     whole_inertia: Floats  # (A,) kg or kg·m²: of all that hangs together, if it turned about this body
+    most_learnt: Floats  # (A,) N or N·m, whatever the strength
     arm: Floats  # (A,) m: at which a torque carries loads; 1 for forces
     press: Floats  # (A,) N or N·m: with how much to press what is in the way; negative: its pull
     knows: Integers  # (S,) 1 if the actuators of a structure know its weight from the start
@@ -98,7 +102,7 @@ def want(bodies, actuators, dt_last):
         pull = scale(get3(actuators.offset, a), actuators.stiffness[a])
         set3(actuators.wish, a, axpy(-actuators.damping[a], rate, pull))
         set3(actuators.last_rate, a, rate)
-        actuators.room[a] = 0.5 * actuators.strength[a]
+        actuators.room[a] = min(0.5 * actuators.strength[a], actuators.most_learnt[a])
 
 
 @kernel(inline=True)
@@ -142,6 +146,17 @@ def pull_tree(bodies, actuators, s, gravity, dt, dt_last):
 def blend_of(actuators, a, dt_last):
     """Which share of what it has yet to learn an actuator learns in a step."""
     return -math.expm1(-actuators.adaptation[a] * dt_last)
+
+
+@kernel
+def slow_down(learnt, rate, actuators, a, blend):
+    """What is learnt, less what pushes on a body that is too fast already: an obstacle has given way."""
+    steady = actuators.base[a] * actuators.stiffness[a] / max(actuators.damping[a], TINY)
+    speed2 = dot(rate, rate)
+    along = dot(learnt, rate)
+    if along > 0.0 and speed2 > (TOO_FAST * steady) ** 2:
+        return axpy(-min(FORGET * blend, 1.0) * along / speed2, rate, learnt)
+    return learnt
 
 
 @kernel

@@ -13,21 +13,25 @@ from impel.kernel import kernel
 
 BLOCKED = 0.2  # λ: what takes 5 times the force that would accelerate the whole structure is not worth pulling at. At full
 # stretch an arm's tip would need ever larger forces to go farther, and none of them would help.
+REDUNDANT = 1e-9  # of its diagonal entry: a smaller pivot is rounding
 REFINED = 8  # times; the error is (λ²/(w² + λ²))⁸, 5e-12 where an actuator moves the whole structure
 
 
 @kernel
 def factor_dense(matrix, n):
-    """Turn the lower half of a symmetric positive definite matrix into its Cholesky factor."""
+    """Turn the lower half of a symmetric matrix without negative eigenvalues into its Cholesky factor.
+
+    Rows that say nothing new get a pivot of zero, and solutions a zero there.
+    """
     for i in range(n):
         for j in range(i + 1):
             s = matrix[i, j]
             for k in range(j):
                 s -= matrix[i, k] * matrix[j, k]
             if i == j:
-                matrix[i, i] = math.sqrt(max(s, 1e-300))
+                matrix[i, i] = math.sqrt(s) if s > REDUNDANT * matrix[i, i] else 0.0
             else:
-                matrix[i, j] = s / matrix[j, j]
+                matrix[i, j] = s / matrix[j, j] if matrix[j, j] > 0.0 else 0.0
 
 
 @kernel
@@ -37,12 +41,12 @@ def solve_dense(factor, n, x):
         s = x[i]
         for k in range(i):
             s -= factor[i, k] * x[k]
-        x[i] = s / factor[i, i]
+        x[i] = s / factor[i, i] if factor[i, i] > 0.0 else 0.0
     for i in range(n - 1, -1, -1):
         s = x[i]
         for k in range(i + 1, n):
             s -= factor[k, i] * x[k]
-        x[i] = s / factor[i, i]
+        x[i] = s / factor[i, i] if factor[i, i] > 0.0 else 0.0
 
 
 @kernel

@@ -128,6 +128,7 @@ def make_actuators(
         inertia=np.array([load.inertia for load in loads]),
         weight=np.array([load.weight for load in loads]),
         whole_inertia=np.array([load.whole for load in loads]),
+        most_learnt=np.array([load.heaviest for load in loads]) + automatic,
         arm=np.array([load.arm for load in loads]),
         press=np.array([-1.0 if s.press is None else s.press for s in specs]),
         knows=knows,
@@ -161,6 +162,7 @@ class Loads(NamedTuple):
     inertia: float  # kg or kg·m²
     whole: float  # kg or kg·m²: the same of all that hangs together
     arm: float  # m: at which a torque carries loads; 1 for forces
+    heaviest: float  # N or N·m: what all that hangs on it could do
 
 
 def _loads(spec: ActuatorSpec, bodies: Placed, linkage: Linkage, k: int, s: int, gravity: float) -> Loads:
@@ -169,7 +171,7 @@ def _loads(spec: ActuatorSpec, bodies: Placed, linkage: Linkage, k: int, s: int,
     own = np.arange(linkage.first[s], linkage.first[s + 1])
     mass = float(bodies.mass[linkage.body[own]].sum())
     if spec.kind == "move":
-        return Loads(mass * gravity, mass, mass, 1.0)
+        return Loads(mass * gravity, mass, mass, 1.0, mass * gravity)
     inertia = float(np.linalg.eigvalsh(linkage.inertia[k])[-1])
     lever = float(np.linalg.norm(linkage.lever[k]))
     arm = math.sqrt(3 * inertia / float(linkage.mass[k]))
@@ -179,7 +181,7 @@ def _loads(spec: ActuatorSpec, bodies: Placed, linkage: Linkage, k: int, s: int,
     if stands:
         lever = max(lever, float(bodies.mass[linkage.body[own]] @ away))
         inertia = whole
-    return Loads(lever * gravity, inertia, whole, arm)
+    return Loads(lever * gravity, inertia, whole, arm, float(linkage.mass[k]) * gravity * arm)
 
 
 def _first_way_round(paths: Paths) -> Floats:

@@ -1,8 +1,7 @@
 """Boxes 1.2 and 1.3 for structures that something touches, or that are no driven trees: they are asked how they answer.
 
 Joints, limits and contacts are taken as holding, each as long as it can: a limit or a contact must not pull, friction
-must not exceed what the load allows, a sole must not roll over its edge. What would have to is let go, and the rest
-asked again. Why that is stable: with assumed inertia I in the place of the real one, an offset obeys
+must not exceed what the load allows. What would have to is let go, and the rest asked again. Why that is stable: with assumed inertia I in the place of the real one, an offset obeys
 r·s³ + (γ + C)·s² + (K + Cγ)·s + Kγ = 0 with r = real/assumed; its roots are stable for r < 1 + 4B² + 4B, which is 5.8 at
 B = 1/√2, in every direction. A foot that is taken as floating where it stands makes r 14 to 70, and the figure sways
 itself over; taken as standing, r is 1. (Where r is small, the step bounds it: C·dt < 2·r.)
@@ -10,7 +9,7 @@ itself over; taken as standing, r is 1. (Where r is small, the step bounds it: C
 
 import math
 
-from impel.control.actuators import RESIDUAL, blend_of, limit_size, pull_at_base
+from impel.control.actuators import RESIDUAL, blend_of, limit_size, pull_at_base, rate_of, slow_down
 from impel.control.law import accelerations_by, factor_dense, forces_for, prepare, solve_dense
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, dot, get3, get3_at, get4, norm, scale, set3, set4, sub
@@ -34,12 +33,12 @@ from impel.stage.handles import (
     ROLL,
     TWIST,
     gather_cluster,
+    lift_of,
     take_hold,
 )
 
-SLIGHT = 1e-9  # of a handle's own answer: keeps handles that say the same from fighting
-VOID = 1e-12  # and what cannot move at all from dividing by nothing
 ROUNDS = 6  # of letting go
+WHIRL = 4.0  # times the acceleration that a path asks for: what the motion there is may ask for, too
 ALL, SMOOTH, NOTHING = range(3)  # what holds: all that is live, that without friction, nothing
 
 # Rows of `vectors`.
@@ -56,12 +55,12 @@ def ask(bodies, joints, contacts, actuators, handles, s, gravity, dt, dt_last):
         look_ahead(bodies, joints, handles, handles.island[n], 0.5 * dt)
     take_hold(bodies, joints, contacts, actuators, handles, gravity)
     gravity_known = scale(gravity, 1.0 * actuators.knows[s])
-    fall_freely(bodies, joints, handles, gravity_known, 0.5 * dt)
+    fall_freely(bodies, joints, actuators, handles, gravity_known, 0.5 * dt)
     for h in range(handles.count[HANDLES]):
         push_at(bodies, joints, handles, h)
     for n in range(handles.count[ISLANDS]):
         look_back(joints, handles, handles.island[n])
-    settle(bodies, contacts, joints, actuators, handles, norm(gravity), dt_last)
+    settle(bodies, joints, actuators, handles, gravity, dt_last)
     for n in range(handles.count[ACTUATORS]):
         handles.done[actuators.structure[handles.actuator[n]]] = 1
     return True
@@ -145,44 +144,61 @@ def look_back(joints, handles, island):
 
 
 @kernel
-def fall_freely(bodies, joints, handles, gravity, ahead):
-    """How each handle accelerates by gravity and by the motion there is, if only the joints hold."""
+def fall_freely(bodies, joints, actuators, handles, gravity, ahead):
+    """How each handle accelerates by gravity and by the motion there is, if only the joints hold.
+
+    What the motion does is compensated up to some times what the path itself asks for: to pull at whirling links
+    for all they are worth makes them whirl faster and faster.
+    """
+    for n in range(handles.count[ISLANDS]):
+        _hold_motion(bodies, joints, handles, handles.island[n], ahead)
     for n in range(handles.count[MEMBERS]):
         i = handles.member[n]
-        set3(handles.fall, i, gravity)
-        island = handles.island_of[i]
-        if island < 0:
-            q = get4(bodies.orientation, i)
-            momentum = get3(bodies.momentum, i)
-            turned = turn_freely(q, momentum, bodies.inverse_inertia[i], bodies.top[i], ahead)
-            set4(bodies.orientation, i, turned)
-            set3(handles.turning, i, spin_of(bodies, i, momentum))
+        if handles.island_of[i] < 0:
+            q, momentum = get4(bodies.orientation, i), get3(bodies.momentum, i)
+            set4(bodies.orientation, i, turn_freely(q, momentum, bodies.inverse_inertia[i], bodies.top[i], ahead))
+            change = sub(spin_of(bodies, i, momentum), get3(bodies.spin, i))
+            set3(handles.turning, i, scale(change, 1.0 / ahead))
             set4(bodies.orientation, i, q)
-        change = sub(get3(handles.turning, i), get3(bodies.spin, i))
-        set3(handles.turning, i, scale(change, 1.0 / ahead))
-    for n in range(handles.count[ISLANDS]):
-        island = handles.island[n]
-        begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
-        for k in range(begin, end):
-            joint = joints.each[k]
-            if bodies.inverse_mass[joint.a] == 0.0:
-                set3(handles.turning, joint.a, (0.0, 0.0, 0.0))
-            if bodies.inverse_mass[joint.b] == 0.0:
-                set3(handles.turning, joint.b, (0.0, 0.0, 0.0))
-            v = sub(get3(handles.fall, joint.a), get3(handles.fall, joint.b))
-            for r in range(joint.row, joint.row_end):
-                rate = dot(v, get3_at(joints.rows, r, LINEAR)) + joints.impulse[r]
-                joints.change[r] = -rate * joints.rows[r, LIVE]
-        _blank(joints, island)
-        solve(
-            joints.factor, joints.envelope, joints.island[island, TILE], joints.island[island + 1, TILE], joints.change
-        )
-        _give(bodies, joints, handles, island)
     for h in range(handles.count[HANDLES]):
-        handles.bias[h] += _acceleration_at(handles, h)
         if handles.kind[h] == LIMIT:
             handles.bias[h] += _opening(joints, handles, h)
-    _be_still(handles)
+        if handles.kind[h] <= LIMIT:
+            handles.bias[h] += _acceleration_at(handles, h)
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        most = WHIRL * actuators.stiffness[a] * actuators.base[a]
+        _set_three(handles.bias, k, limit_size(_three(handles.bias, k), most))
+    for n in range(handles.count[MEMBERS]):
+        set3(handles.fall, handles.member[n], gravity)
+        set3(handles.turning, handles.member[n], (0.0, 0.0, 0.0))
+    for n in range(handles.count[ISLANDS]):
+        _resist(bodies, joints, handles, handles.island[n])
+    for h in range(handles.count[HANDLES]):
+        handles.bias[h] += _acceleration_at(handles, h)
+    for n in range(handles.count[MEMBERS]):
+        set3(handles.fall, handles.member[n], (0.0, 0.0, 0.0))
+        set3(handles.turning, handles.member[n], (0.0, 0.0, 0.0))
+
+
+@kernel
+def _hold_motion(bodies, joints, handles, island, ahead):
+    """Leave in `fall` and `turning` what joints and inertia do about the motion there is."""
+    begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
+        i = joints.members[k]
+        change = sub(get3(handles.turning, i), get3(bodies.spin, i))
+        set3(handles.turning, i, scale(change, 1.0 / ahead))
+    for k in range(begin, end):
+        joint = joints.each[k]
+        for i in (joint.a, joint.b):
+            if bodies.inverse_mass[i] == 0.0:
+                set3(handles.turning, i, (0.0, 0.0, 0.0))
+        for r in range(joint.row, joint.row_end):
+            joints.change[r] = -joints.impulse[r] * joints.rows[r, LIVE]
+    _blank(joints, island)
+    solve(joints.factor, joints.envelope, joints.island[island, TILE], joints.island[island + 1, TILE], joints.change)
+    _give(bodies, joints, handles, island)
 
 
 @kernel
@@ -285,20 +301,10 @@ def _acceleration_at(handles, h):
 
 
 @kernel
-def _be_still(handles):
-    for n in range(handles.count[MEMBERS]):
-        set3(handles.fall, handles.member[n], (0.0, 0.0, 0.0))
-        set3(handles.turning, handles.member[n], (0.0, 0.0, 0.0))
-
-
-@kernel
-def settle(bodies, contacts, joints, actuators, handles, gravity, dt_last):
+def settle(bodies, joints, actuators, handles, gravity, dt_last):
     """The law on these answers: pull, press what is in the way, and learn (see control/actuators.py and law.py)."""
     n = 3 * handles.count[ACTUATORS]
-    for h in range(n, handles.count[HANDLES]):
-        if handles.kind[h] == PUSH:
-            handles.soft[h] *= handles.answer[h, h]
-    loose = gravity * _loose_mass(bodies, actuators, handles)
+    own, loose = _weights(bodies, actuators, handles, norm(gravity))
     held = handles.count[HANDLES] > n
     free, force = handles.free, handles.vectors[FORCE]
     hold_on(actuators, handles, NOTHING, free)
@@ -310,7 +316,7 @@ def settle(bodies, contacts, joints, actuators, handles, gravity, dt_last):
         if held:
             hold_on(actuators, handles, ALL, stuck)
             prepare(stuck, n, square)
-        pull(actuators, handles, stuck, square, held, loose)
+        pull(actuators, handles, stuck, square, held, loose, gravity)
         if not held or not let_go(joints, actuators, handles):
             break
     if dt_last > 0.0:
@@ -319,7 +325,8 @@ def settle(bodies, contacts, joints, actuators, handles, gravity, dt_last):
             smooth, its_square = handles.smooth, handles.square[SMOOTH]
             hold_on(actuators, handles, SMOOTH, smooth)
             prepare(smooth, n, its_square)
-        learn(actuators, handles, stuck, square, smooth, its_square, held, loose, dt_last)
+        heavy = own + 2.0 * loose if held else math.inf
+        learn(bodies, actuators, handles, stuck, square, smooth, its_square, heavy, dt_last)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         asked = scale(_three(force, k), math.sqrt(actuators.whole_inertia[a]))
@@ -327,17 +334,19 @@ def settle(bodies, contacts, joints, actuators, handles, gravity, dt_last):
 
 
 @kernel
-def _loose_mass(bodies, actuators, handles):
-    """Of what can be put on the actuators of the cluster, or pushed by them: all but their own structures."""
-    mass = 0.0
+def _weights(bodies, actuators, handles, gravity):
+    """Of the structures of the actuators in the cluster, and of what can be put on them or pushed by them: the rest."""
+    own, loose = 0.0, 0.0
     for n in range(handles.count[MEMBERS]):
         i = handles.member[n]
-        own = False
+        acts = False
         for k in range(handles.count[ACTUATORS]):
-            own |= actuators.whole[actuators.body[handles.actuator[k]]] == actuators.whole[i]
-        if not own:
-            mass += bodies.mass[i]
-    return mass
+            acts |= actuators.whole[actuators.body[handles.actuator[k]]] == actuators.whole[i]
+        if acts:
+            own += gravity * bodies.mass[i]
+        else:
+            loose += gravity * bodies.mass[i]
+    return own, loose
 
 
 @kernel(inline=True)
@@ -366,7 +375,7 @@ def hold_on(actuators, handles, what, out):
     for i in range(m):
         for j in range(i + 1):
             handles.support[i, j] = answer[alive[i], alive[j]]
-        handles.support[i, i] += handles.soft[alive[i]] + SLIGHT * answer[alive[i], alive[i]] + VOID
+        handles.support[i, i] += handles.soft[alive[i]]
     factor_dense(handles.support, m)
     for j in range(n + 1):
         column = through[j]
@@ -387,7 +396,7 @@ def hold_on(actuators, handles, what, out):
 
 
 @kernel
-def pull(actuators, handles, stuck, square, held, loose):
+def pull(actuators, handles, stuck, square, held, loose, gravity):
     """Leave in `vectors` the forces that the wishes take; and those that press what is in the way."""
     n = 3 * handles.count[ACTUATORS]
     force, rest, anyway, scratch = (
@@ -403,7 +412,9 @@ def pull(actuators, handles, stuck, square, held, loose):
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         size = math.sqrt(actuators.whole_inertia[a])
-        _set_three(blocked, k, scale(get3(actuators.offset, a), actuators.stiffness[a] * size))
+        wish = scale(get3(actuators.offset, a), actuators.stiffness[a])
+        wish = axpy(-lift_of(actuators, a, gravity), _three(handles.bias, k), wish)
+        _set_three(blocked, k, scale(wish, size))
     forces_for(stuck, square, n, blocked, extra, scratch)
     press_on(actuators, handles, stuck, square, blocked, extra)
     for k in range(handles.count[ACTUATORS]):
@@ -461,6 +472,8 @@ def let_go(joints, actuators, handles):
         elif kind == PUSH:
             pressed = load[i]
             gone = pressed < 0.0
+        elif kind == ROLL:
+            gone = False  # what rocks on its edge falls back by itself
         else:
             size = abs(load[i])
             if kind == GRIP and i + 1 < handles.count[ALIVE] and handles.kind[alive[i + 1]] == GRIP:
@@ -484,9 +497,10 @@ def _let_go_too(handles, h, kind):
 
 
 @kernel
-def learn(actuators, handles, stuck, square, smooth, its_square, held, loose, dt_last):
+def learn(bodies, actuators, handles, stuck, square, smooth, its_square, heavy, dt_last):
     """What is missing of the last wishes is learnt, as far as it could be had were it not for friction; what cannot be
-    had is forgotten, so that nothing gathers behind an obstacle."""
+    had is forgotten, so that nothing gathers behind an obstacle. `heavy` is what could weigh on the actuators; infinite
+    where nothing touches."""
     n = 3 * handles.count[ACTUATORS]
     missed, rest, gain, extra = (
         handles.vectors[MISSED], handles.vectors[REST], handles.vectors[GAIN], handles.vectors[EXTRA],
@@ -504,7 +518,7 @@ def learn(actuators, handles, stuck, square, smooth, its_square, held, loose, dt
     for i in range(n):
         missed[i] = -extra[i]  # what is forgotten
     forces_for(stuck, square, n, blocked, gain, scratch)
-    if held:
+    if heavy < math.inf:
         press_on(actuators, handles, stuck, square, blocked, extra)
         keep_blocked(handles, stuck, square, extra)
         for i in range(n):
@@ -513,9 +527,8 @@ def learn(actuators, handles, stuck, square, smooth, its_square, held, loose, dt
         a = handles.actuator[k]
         change = scale(add(_three(gain, k), _three(missed, k)), math.sqrt(actuators.whole_inertia[a]))
         change = add(change, sub(get3(actuators.applied, a), get3(actuators.asked, a)))
-        learnt = axpy(blend_of(actuators, a, dt_last), change, get3(actuators.learnt, a))
-        room = actuators.room[a]
-        if held:
-            heavy = actuators.weight[a] + 2.0 * loose * actuators.arm[a]
-            room = min(room, RESIDUAL * pull_at_base(actuators, a) + heavy)
+        blend = blend_of(actuators, a, dt_last)
+        learnt = axpy(blend, change, get3(actuators.learnt, a))
+        room = min(actuators.room[a], RESIDUAL * pull_at_base(actuators, a) + heavy * actuators.arm[a])
+        learnt = slow_down(learnt, rate_of(bodies, actuators, a), actuators, a, blend)
         set3(actuators.learnt, a, limit_size(learnt, room))

@@ -28,7 +28,6 @@ MOST = 72  # handles of contacts and limits in one cluster: twelve soles
 WIDE = 24  # loose things in one cluster
 TOGETHER = 16  # actuators of several structures in one cluster
 SURE = 0.9  # of what friction can hold: more is not relied on
-EDGE = math.sqrt(3)  # from the mean extent of a patch to its edge, for an even pressure
 LYING = 0.5  # cosine: a bar whose axis is farther than 60° from the normal lies on its side
 TINY = 1e-9
 STEEP = 0.5  # cosine: on a slope up to 60° things stand, on a steeper one they lean against it
@@ -280,11 +279,9 @@ def _hold_contact(bodies, contacts, actuators, handles, p, gravity, of_actors):
     point = get3_at(contacts.place, p, POINT)
     arm_a, arm_b = sub(point, get3(bodies.position, a)), sub(point, get3(bodies.position, b))
     first, second = _across(bodies, contacts, p, a, b, normal)
-    lifted = _lifted(bodies, actuators, a, b, normal, gravity)
-    if lifted == 1.0:
+    if _lifted(actuators, a, b, normal, gravity):
         return
-    h = _add(handles, PUSH, p, a, b, normal, cross(arm_a, normal), cross(normal, arm_b))
-    handles.soft[h] = lifted / (1.0 - lifted)  # over its own answer, which is not known yet
+    _add(handles, PUSH, p, a, b, normal, cross(arm_a, normal), cross(normal, arm_b))
     friction = SURE * contacts.material[p, FRICTION]
     for tangent in (first, second):
         h = _add(handles, GRIP, p, a, b, tangent, cross(arm_a, tangent), cross(tangent, arm_b))
@@ -302,10 +299,9 @@ def _hold_contact(bodies, contacts, actuators, handles, p, gravity, of_actors):
     for k in range(rolls, 2):  # a bar rolls about the first direction, a ball about both
         about, across = (first, second) if k == 0 else (second, first)
         spread = _spread(contacts.place, p, across)
-        if spread * stiff > TINY:
+        if spread * stiff > TINY and not _tilted(actuators, a, about) and not _tilted(actuators, b, about):
             h = _add(handles, ROLL, p, a, b, nothing, about, scale(about, -1.0))
             handles.soft[h] = 2.0 * swift / (stiff * spread)
-            handles.most_load[h] = EDGE * math.sqrt(spread)
 
 
 @kernel
@@ -360,17 +356,33 @@ def _spread(place, p, direction):
 
 
 @kernel
-def _lifted(bodies, actuators, a, b, normal, gravity):
-    """Which share of its weight what stands here is to take off it, because a target is higher: rolling and sliding need
-    weight, leaping does not."""
+def _tilted(actuators, body, about):
+    """Whether what stands is to be turned over."""
+    tilted = False
+    for n in range(len(actuators.body)):
+        if actuators.body[n] == body and actuators.paths.turns[n] == 1:
+            tilted |= abs(dot(get3(actuators.offset, n), about)) > LIFT * actuators.base[n]
+    return tilted
+
+
+@kernel
+def _lifted(actuators, a, b, normal, gravity):
+    """Whether what stands here is to rise."""
     steep = dot(normal, gravity) / max(norm(gravity), TINY)
     if abs(steep) < STEEP:
-        return 0.0
+        return False
     whole = actuators.whole[a if steep < 0.0 else b]
-    share = 0.0
+    lifted = False
     for n in range(len(actuators.body)):
         if actuators.whole[actuators.body[n]] == whole and actuators.paths.turns[n] == 0:
-            height = abs(dot(get3(actuators.offset, n), normal))
-            if dot(get3(actuators.offset, n), gravity) < 0.0:
-                share = max(share, height / min(LIFT * actuators.base[n], LIFT_MOST))
-    return min(share, 1.0)
+            lifted |= lift_of(actuators, n, gravity) == 1.0
+    return lifted
+
+
+@kernel
+def lift_of(actuators, a, gravity):
+    """Which share of its weight to take off what it stands on: rolling and sliding need weight, leaping does not."""
+    if actuators.paths.turns[a] == 1:
+        return 0.0
+    height = -dot(get3(actuators.offset, a), gravity) / max(norm(gravity), TINY)
+    return min(max(height / min(LIFT * actuators.base[a], LIFT_MOST), 0.0), 1.0)
