@@ -123,7 +123,8 @@ class Move(Actuator):
     base_distance: Positive | None = Field(
         default=None,
         description="How far ahead the target runs, in metres: small keeps close to the path, large cuts corners; "
-        "left out, a quarter of the average way between keys.",
+        "left out, a quarter of the average way between keys, less where the path turns sharply, so that every key is "
+        "reached to nine tenths.",
     )
     speed: Positive | None = Field(
         default=None, description="How fast to travel on a straight stretch, in m/s; replaces alpha."
@@ -145,7 +146,8 @@ class Turn(Actuator):
     base_angle: Positive | None = Field(
         default=None,
         description="How far ahead the target turns, in degrees: small follows closely, large smooths and turns back "
-        "early; left out, a quarter of the average turn, 45 at most.",
+        "early; left out, a quarter of the average turn, less where it turns back, so that every key is reached to "
+        "nine tenths.",
     )
     speed: Positive | None = Field(default=None, description="How fast to turn, in degrees/s; replaces alpha.")
     against: Name | None = Field(

@@ -10,8 +10,9 @@ from impel.scene.scene import World
 from impel.scene.turning import between
 from impel.scene.values import orientation
 
-# A quarter of the way between keys rounds corners visibly and still passes near every key.
-BASE_SHARE = 0.25
+# The base distance over the way between keys: a quarter passes near every key of a path that goes straight on. Where it
+# turns round, a body turns back 0.83 base distances before its key (measured), so there it is a twentieth.
+STRAIGHT_SHARE, RETURN_SHARE = 0.25, 0.05
 HOLDING_DISTANCE = 0.1  # metres: the base distance of an actor whose keys are all one point
 HOLDING_ANGLE = math.radians(10)
 STILL = 0.01  # of these: keys that are closer together are one point
@@ -40,8 +41,11 @@ def drive(wish: Move | Turn) -> Drive:
         raise ValueError("no base distance given and none can be derived")
     unit = 1.0 if isinstance(wish, Move) else math.radians(1)
     b, relaxation = wish.elasticity, wish.relaxation
-    if wish.speed is not None:
-        alpha = 2 * (wish.speed * unit * b * relaxation / base) ** 2  # the steady speed below, solved for α
+    speed = None if wish.speed is None else wish.speed * unit
+    if speed is None and wish.alpha is None:  # as fast as α = 0.1 makes a path that goes straight on
+        speed = usual_base(wish, STRAIGHT_SHARE) * math.sqrt(ALPHA / 2) / (b * relaxation)
+    if speed is not None:
+        alpha = 2 * (speed * b * relaxation / base) ** 2  # the steady speed below, solved for α
     else:
         alpha = ALPHA if wish.alpha is None else wish.alpha
     beta = b * math.sqrt(2 * alpha)
@@ -69,22 +73,39 @@ def drive(wish: Move | Turn) -> Drive:
 
 def base_of(wish: Move | Turn) -> float | None:
     """The base distance (metres) or angle (radians), given or from the keys; None if no neighbours share a frame."""
-    if isinstance(wish, Move):
-        if wish.base_distance is not None:
-            return wish.base_distance
-        ways = [math.dist(a.at, b.at) for a, b in _neighbours(wish)]
-        holding = HOLDING_DISTANCE
-    else:
-        if wish.base_angle is not None:
-            return math.radians(wish.base_angle)
-        ways = [_turn(a, b, back=b is wish.keys[0]) for a, b in _neighbours(wish)]
-        holding = HOLDING_ANGLE
-    if not ways:
+    given = wish.base_distance if isinstance(wish, Move) else wish.base_angle
+    if given is not None:
+        return given if isinstance(wish, Move) else math.radians(given)
+    if not _neighbours(wish):
         return None
-    mean = sum(ways) / len(ways)
+    return min([usual_base(wish, STRAIGHT_SHARE), *(max(b, usual_base(wish, RETURN_SHARE)) for b in _at_turns(wish))])
+
+
+def usual_base(wish: Move | Turn, share: float) -> float:
+    """What `base_of` is if it is given, else this share of the average way between keys."""
+    if isinstance(wish, Move) and wish.base_distance is not None:
+        return wish.base_distance
+    if isinstance(wish, Turn) and wish.base_angle is not None:
+        return math.radians(wish.base_angle)
+    ways = [math.hypot(*way) for way in _ways(wish)]
+    holding = HOLDING_DISTANCE if isinstance(wish, Move) else HOLDING_ANGLE
+    mean = sum(ways) / len(ways) if ways else 0.0
     if isinstance(wish, Turn):
         mean = min(mean, math.pi)  # a longer way round is no reason to turn back earlier
-    return BASE_SHARE * mean if mean > STILL * holding else holding
+    return share * mean if mean > STILL * holding else holding
+
+
+def _at_turns(wish: Move | Turn) -> list[float]:
+    """The base distance that each key calls for where the path turns there: the sharper, the less."""
+    ways = [way for way in _ways(wish) if math.hypot(*way) > 0]
+    pairs = list(pairwise([*ways, *(ways[:1] if wish.loop else [])]))
+    bases = []
+    for a, b in pairs:
+        length_a, length_b = math.hypot(*a), math.hypot(*b)
+        onwards = 0.5 + 0.5 * sum(x * y for x, y in zip(a, b)) / (length_a * length_b)  # 1 straight on, 0 back
+        share = RETURN_SHARE + (STRAIGHT_SHARE - RETURN_SHARE) * max(onwards, 0.0) ** 1.5
+        bases.append(share * min(length_a, length_b, math.pi if isinstance(wish, Turn) else math.inf))
+    return bases
 
 
 def _neighbours(wish: Move | Turn) -> list[tuple[Any, Any]]:
@@ -92,10 +113,25 @@ def _neighbours(wish: Move | Turn) -> list[tuple[Any, Any]]:
     return [(a, b) for a, b in pairwise(keys) if a.in_ == b.in_]
 
 
-def _turn(a: Any, b: Any, back: bool) -> float:
-    """How far it is from one key to the next, in radians; back to the first it is the shorter way."""
-    path = [a.orientation, *([] if back else between(a.euler, b.euler)), b.orientation]
-    return sum(angle_between(p, q) for p, q in pairwise(path))
+def _ways(wish: Move | Turn) -> list[tuple[float, ...]]:
+    """From each key to the next: metres, or radians about an axis; back to the first it is the shorter turn."""
+    if isinstance(wish, Move):
+        return [tuple(y - x for x, y in zip(a.at, b.at)) for a, b in _neighbours(wish)]
+    ways = []
+    for a, b in _neighbours(wish):
+        back = b is wish.keys[0]
+        path = [a.orientation, *([] if back else between(a.euler, b.euler)), b.orientation]
+        length = sum(angle_between(p, q) for p, q in pairwise(path))
+        (w0, x0, y0, z0), (w1, x1, y1, z1) = path[0], path[1]
+        axis = (  # of the first turn on the way, in the world
+            x1 * w0 - w1 * x0 - y1 * z0 + z1 * y0,
+            y1 * w0 - w1 * y0 - z1 * x0 + x1 * z0,
+            z1 * w0 - w1 * z0 - x1 * y0 + y1 * x0,
+        )
+        same = w0 * w1 + x0 * x1 + y0 * y1 + z0 * z1
+        size = math.hypot(*axis) * (1 if same >= 0 else -1)
+        ways.append(tuple(length * c / size for c in axis) if size != 0 else (length, 0.0, 0.0))
+    return ways
 
 
 def angle_between(p: tuple[float, ...], q: tuple[float, ...]) -> float:

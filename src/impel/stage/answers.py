@@ -412,8 +412,7 @@ def pull(actuators, handles, stuck, square, held, loose, gravity):
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         size = math.sqrt(actuators.whole_inertia[a])
-        wish = scale(get3(actuators.offset, a), actuators.stiffness[a])
-        wish = axpy(-lift_of(actuators, a, gravity), _three(handles.bias, k), wish)
+        wish = axpy(-lift_of(actuators, a, gravity), _three(handles.bias, k), get3(actuators.wish, a))
         _set_three(blocked, k, scale(wish, size))
     forces_for(stuck, square, n, blocked, extra, scratch)
     press_on(actuators, handles, stuck, square, blocked, extra)
