@@ -34,6 +34,7 @@ class Actuators:
     point: Floats2  # (A, 3) what a force moves: from the body's centre, in its frame
     pulled: Integers  # (A,) 1 if the force acts there, and lets the body swing; else at the centre
     against: Integers  # (A,) the body that a torque pushes off, or -1
+    home: Floats2  # (A, 4) how that was turned at the start
     paths: Paths
     linkage: Linkage
     base: Floats  # (A,) base distance in metres, or base angle in radians
@@ -107,10 +108,11 @@ def want(bodies, actuators, dt_last):
 
 @kernel(inline=True)
 def rate_of(bodies, actuators, a):
-    """Velocity of what an actuator moves, or spin of what it turns."""
+    """Velocity of what an actuator moves, or spin of what it turns, against what it pushes off."""
     body = actuators.body[a]
     if actuators.paths.turns[a] == 1:
-        return get3(bodies.spin, body)
+        spin, other = get3(bodies.spin, body), actuators.against[a]
+        return spin if other < 0 else sub(spin, get3(bodies.spin, other))
     arm = rotate(get4(bodies.orientation, body), get3(actuators.point, a))
     return add(get3(bodies.velocity, body), cross(get3(bodies.spin, body), arm))
 

@@ -116,6 +116,7 @@ def make_actuators(
         point=np.array([s.point for s in specs], float).reshape(n, 3),
         pulled=np.array([s.pulled for s in specs], np.int64),
         against=np.array([-1 if s.against is None else s.against for s in specs], np.int64),
+        home=np.array([bodies.orientation[s.body if s.against is None else s.against] for s in specs]),
         paths=paths,
         linkage=linkage,
         base=column("base"),

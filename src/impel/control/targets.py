@@ -16,6 +16,7 @@ from impel.motion.rotations import (
     scale,
     set3,
     set4,
+    unrotate,
 )
 from impel.motion.splines import FASTEST, SHARPEST, pose_at
 
@@ -116,6 +117,25 @@ def place_of(bodies, actuators, a):
     return add(get3(bodies.position, body), rotate(get4(bodies.orientation, body), get3(actuators.point, a)))
 
 
+@kernel(inline=True)
+def turn_of(bodies, actuators, a):
+    """How the body is turned for its keys: as seen from what it pushes off, if that stood as at the start."""
+    q = get4(bodies.orientation, actuators.body[a])
+    other = actuators.against[a]
+    if other >= 0:
+        q = multiply(get4(actuators.home, a), multiply(conjugate(get4(bodies.orientation, other)), q))
+    return q
+
+
+@kernel(inline=True)
+def carried_along(bodies, actuators, a):
+    """The turn from there to the world as it is."""
+    other = actuators.against[a]
+    if other < 0:
+        return 1.0, 0.0, 0.0, 0.0
+    return multiply(get4(bodies.orientation, other), conjugate(get4(actuators.home, a)))
+
+
 @kernel
 def advance_targets(bodies, actuators, dt_last):
     """Box 1.1: set every target, and the offset to it from its body."""
@@ -124,7 +144,7 @@ def advance_targets(bodies, actuators, dt_last):
         turns = paths.turns[a] == 1
         segments = paths.segments[paths.first_segment[a] : paths.first_segment[a + 1]]
         target = (int(actuators.segment[a]), actuators.u[a], actuators.lap[a])
-        place, orientation = place_of(bodies, actuators, a), get4(bodies.orientation, actuators.body[a])
+        place, orientation = place_of(bodies, actuators, a), turn_of(bodies, actuators, a)
         target, pose, tangent, way = advance_target(
             segments, paths.loops[a] == 1, turns, target, get4(actuators.pose, a), get3(actuators.tangent, a),
             place, orientation, actuators.limit[a], actuators.enough[a],
@@ -132,7 +152,9 @@ def advance_targets(bodies, actuators, dt_last):
         i, u, lap = target
         offset = (way[1], way[2], way[3])
         if turns:
-            offset = same_way_round(get3(actuators.offset, a), logarithm(way))
+            carried = carried_along(bodies, actuators, a)
+            came = unrotate(carried, get3(actuators.offset, a))
+            offset = rotate(carried, same_way_round(came, logarithm(way)))
         at_end = paths.loops[a] == 0 and i == len(segments) - 1 and u == 1.0
         if at_end and norm(offset) <= ARRIVED * actuators.base[a]:
             actuators.done[a] = 1.0

@@ -152,8 +152,8 @@ class Turn(Actuator):
     speed: Positive | None = Field(default=None, description="How fast to turn, in degrees/s; replaces alpha.")
     against: Name | None = Field(
         default=None,
-        description="The body to push off, as a muscle or a motor does: it gets the opposite torque; left out, the torque "
-        "comes from nowhere.",
+        description="The body to push off, as a muscle or a motor does: it gets the opposite torque, and the keys are as "
+        "seen from it, if it stood as at the start; left out, the torque comes from nowhere.",
     )
 
 

@@ -233,17 +233,15 @@ def _hold_actuator(bodies, actuators, handles, a):
     if actuators.paths.turns[a] == 1:
         other = actuators.against[a]
         for k in range(3):
-            h = _add(handles, ACTUATOR, a, body, max(other, 0), nothing, _unit(k), nothing)
-            if other >= 0:
-                set3_at(handles.push, h, ABOUT_B, scale(_unit(k), -1.0))
+            about_other = nothing if other < 0 else scale(_unit(k), -1.0)
+            _add(handles, ACTUATOR, a, body, other, nothing, _unit(k), about_other)
         return
     arm = rotate(get4(bodies.orientation, body), get3(actuators.point, a))
     spin = get3(bodies.spin, body)
     swing = cross(spin, cross(spin, arm))
     for k in range(3):
-        h = _add(handles, ACTUATOR, a, body, body, _unit(k), cross(arm, _unit(k)), nothing)
+        h = _add(handles, ACTUATOR, a, body, -1, _unit(k), cross(arm, _unit(k)), nothing)
         handles.bias[h] = dot(swing, _unit(k))
-        handles.body[h, 1] = -1
         if actuators.pulled[a] == 0:
             set3_at(handles.push, h, ABOUT_A, nothing)
 

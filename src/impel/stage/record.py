@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.control.targets import apart, place_of, target_position
+from impel.control.targets import apart, carried_along, place_of, target_position, turn_of
 from impel.kernel import kernel
 from impel.motion.orientations import conjugate_quaternions, matrix_from_quaternion, multiply_quaternions
 from impel.motion.paths import distance_to_path, length_until, polyline, segment_lengths
-from impel.motion.rotations import get3, get4, logarithm, norm, set3
+from impel.motion.rotations import get3, get4, logarithm, multiply, norm, set3, set4
 from impel.physics.bodies import kinetic_energy
 from impel.scene import Scene
 from impel.scene.bodies import Body
@@ -46,8 +46,9 @@ class Recorder:
         self.speed[frame] = np.linalg.norm(stage.bodies.velocity[:n], axis=1)
         self.energy[frame] = _energy(stage)
         if stage.actuators is not None:
-            _look_at_actuators(stage.bodies, stage.actuators, self.lengths, self.felt[frame], self.target[frame])
-            self.aim[frame] = stage.actuators.pose
+            _look_at_actuators(
+                stage.bodies, stage.actuators, self.lengths, self.felt[frame], self.target[frame], self.aim[frame]
+            )
 
     def take(self) -> Take:
         compiled, actuators = self.performance.compiled, self.performance.stage.actuators
@@ -116,18 +117,19 @@ def _energy(stage: Any) -> float:
 
 
 @kernel
-def _look_at_actuators(bodies, actuators, lengths, felt, target):
+def _look_at_actuators(bodies, actuators, lengths, felt, target, aim):
     if lengths[0] == 0.0:
         segment_lengths(actuators.paths, lengths)
     for a in range(len(actuators.body)):
-        body = actuators.body[a]
-        x, q = place_of(bodies, actuators, a), get4(bodies.orientation, body)
+        x, q = place_of(bodies, actuators, a), turn_of(bodies, actuators, a)
         felt[a, 0] = distance_to_path(actuators.paths, a, x, q)
         felt[a, 1] = norm(get3(actuators.applied, a))
         felt[a, 2] = _progress(actuators, lengths, a, x, q)
         felt[a, 3] = actuators.saturated[a]
         if actuators.paths.turns[a] == 0:
             set3(target, a, target_position(actuators, a))
+        else:
+            set4(aim, a, multiply(carried_along(bodies, actuators, a), get4(actuators.pose, a)))
 
 
 @kernel
