@@ -150,10 +150,16 @@ def blend_of(actuators, a, dt_last):
     return -math.expm1(-actuators.adaptation[a] * dt_last)
 
 
+@kernel(inline=True)
+def steady_rate(actuators, a):
+    """The speed on a straight path (003, section 2.3, corrected)."""
+    return actuators.base[a] * actuators.stiffness[a] / max(actuators.damping[a], TINY)
+
+
 @kernel
 def slow_down(learnt, rate, actuators, a, blend):
     """What is learnt, less what pushes on a body that is too fast already: an obstacle has given way."""
-    steady = actuators.base[a] * actuators.stiffness[a] / max(actuators.damping[a], TINY)
+    steady = steady_rate(actuators, a)
     speed2 = dot(rate, rate)
     along = dot(learnt, rate)
     if along > 0.0 and speed2 > (TOO_FAST * steady) ** 2:

@@ -9,7 +9,7 @@ itself over; taken as standing, r is 1. (Where r is small, the step bounds it: C
 
 import math
 
-from impel.control.actuators import RESIDUAL, blend_of, limit_size, pull_at_base, rate_of, slow_down
+from impel.control.actuators import RESIDUAL, blend_of, limit_size, pull_at_base, rate_of, slow_down, steady_rate
 from impel.control.law import accelerations_by, factor_dense, forces_for, prepare, solve_dense
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, dot, get3, get3_at, get4, norm, scale, set3, set4, sub
@@ -39,7 +39,15 @@ from impel.stage.handles import (
 
 ROUNDS = 6  # of letting go
 WHIRL = 4.0  # times the acceleration that a path asks for: what the motion there is may ask for, too
-ALL, SMOOTH, NOTHING = range(3)  # what holds: all that is live, that without friction, nothing
+ALL, SMOOTH, NOTHING = range(3)  # what holds: all that is live, that without friction, nothingSTILL = 0.02  # of the speed that it should have: what friction holds stands still, and there ...
+HUNTING = 0.1  # ... so much of what is learnt is forgotten again: an integral would slip and stick for ever. What remains,
+# ten times its pull, is what an actor may gather to overcome friction
+
+STILL = 0.02  # of the speed that it should have: what friction holds stands still, and there ...
+HUNTING = 0.1  # ... so much of what is learnt is forgotten again: an integral would slip and stick for ever. What remains,
+# ten times its pull, is what an actor may gather to overcome friction.
+
+CLOSED = 0.1  # of the base distance: who is kept from its target by more presses as hard as it shall
 
 # Rows of `vectors`.
 FORCE, REST, ANYWAY, SCRATCH, BLOCKED, EXTRA, MOVING, MISSED, GAIN = range(9)
@@ -419,8 +427,9 @@ def pull(actuators, handles, stuck, square, held, loose, gravity):
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         most = actuators.press[a] if actuators.press[a] >= 0.0 else loose * actuators.arm[a]
-        share = most / (actuators.base[a] * math.sqrt(actuators.whole_inertia[a]))
-        _set_three(extra, k, axpy(share, get3(actuators.offset, a), _three(extra, k)))
+        offset = get3(actuators.offset, a)
+        share = most / (max(norm(offset), CLOSED * actuators.base[a]) * math.sqrt(actuators.whole_inertia[a]))
+        _set_three(extra, k, axpy(share, offset, _three(extra, k)))
     keep_blocked(handles, stuck, square, extra)
     for i in range(n):
         force[i] += extra[i]
@@ -527,7 +536,10 @@ def learn(bodies, actuators, handles, stuck, square, smooth, its_square, heavy, 
         change = scale(add(_three(gain, k), _three(missed, k)), math.sqrt(actuators.whole_inertia[a]))
         change = add(change, sub(get3(actuators.applied, a), get3(actuators.asked, a)))
         blend = blend_of(actuators, a, dt_last)
+        rate = rate_of(bodies, actuators, a)
+        if heavy < math.inf and norm(rate) < STILL * steady_rate(actuators, a):
+            change = axpy(-HUNTING, get3(actuators.learnt, a), change)
         learnt = axpy(blend, change, get3(actuators.learnt, a))
         room = min(actuators.room[a], RESIDUAL * pull_at_base(actuators, a) + heavy * actuators.arm[a])
-        learnt = slow_down(learnt, rate_of(bodies, actuators, a), actuators, a, blend)
+        learnt = slow_down(learnt, rate, actuators, a, blend)
         set3(actuators.learnt, a, limit_size(learnt, room))
