@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 VALIDATOR := .cache/gltf-validator
 
-.PHONY: demo test test-plain audit bench gallery pictures lint clean
+.PHONY: demo test test-plain test-wheel library wheel audit bench gallery pictures lint clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/impel demo -o out
@@ -22,6 +22,18 @@ test-plain: $(VENV)/.test-installed
 # All tests again, slower, with every index of every kernel checked.
 audit: $(VENV)/.test-installed $(VALIDATOR)/.installed
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+
+# Machine code for whoever installs the wheel, or works in this clone; any edit of kernels puts it out of use.
+library: $(VENV)/.installed
+	$(BIN)/python ship.py
+
+wheel: library
+	rm -rf dist
+	$(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps -w dist .
+	@ls dist
+
+test-wheel: wheel
+	$(BIN)/python tests/check_wheel.py dist/*.whl
 
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff check .
@@ -41,7 +53,7 @@ pictures: $(VENV)/.installed
 	$(BIN)/impel simulate examples/wrecking_ball.yaml -o docs/wrecking_ball.png
 
 clean:
-	rm -rf $(VENV) $(VALIDATOR) out
+	rm -rf $(VENV) $(VALIDATOR) out dist src/impel/kernel/shipped
 
 $(VENV)/.created:
 	$(PYTHON) -m venv $(VENV)

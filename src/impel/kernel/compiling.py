@@ -9,6 +9,7 @@ from numba import types
 
 from impel.kernel.inner import PLAIN
 from impel.kernel.notice import announce
+from impel.kernel.shipped import caller
 
 if not PLAIN:
     from impel.kernel.parts import Part, whole
@@ -48,6 +49,7 @@ class Kernel:
         functools.update_wrapper(self, function)
         self.py_func = function
         self.options = options
+        self.name = f"{function.__module__}.{function.__qualname__}"
         if PLAIN:
             self._whole = self._part = _plain(function, options)
         else:
@@ -55,7 +57,15 @@ class Kernel:
         self._numba_type_ = types.Dispatcher(self._part)  # what kernels see that call it
 
     def __call__(self, *arguments: Any) -> Any:
-        if PLAIN and not self._whole.signatures:
+        return self._call(*arguments)
+
+    @functools.cached_property
+    def _call(self) -> Callable[..., Any]:
+        compiled = self._compile_plainly if PLAIN else self._whole
+        return caller(self.name, compiled)
+
+    def _compile_plainly(self, *arguments: Any) -> Any:
+        if not self._whole.signatures:
             announce(PLAIN)
         return self._whole(*arguments)
 

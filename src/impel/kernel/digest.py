@@ -16,6 +16,9 @@ import llvmlite
 import numba
 import numpy as np
 
+# Modules of this room that decide on machine code, and how it is written down.
+ROOM = ("caching", "compiling", "digest", "indices", "inner", "parts", "structs")
+
 # Settings of numba that make other machine code.
 SETTINGS = ("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "ENABLE_AVX", "DEBUGINFO_DEFAULT")
 
@@ -24,7 +27,7 @@ SETTINGS = ("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "ENABLE_AVX
 def _compiler() -> str:
     """What compiles kernels."""
     settings = [getattr(numba.config, name, None) for name in SETTINGS]
-    room = [path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py"))]
+    room = [Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8") for name in ROOM]
     return repr((numba.__version__, llvmlite.__version__, sys.version_info[:2], settings, room))
 
 
@@ -36,7 +39,7 @@ def digest(kernel: Any) -> str:
 
 def _content(kernel: Any, told: set[int]) -> Iterator[str]:
     """All that a kernel consists of; what was told before is not told again."""
-    yield f"kernel {kernel.__module__}.{kernel.__qualname__}"
+    yield f"kernel {kernel.name}"
     if id(kernel) in told:
         return
     told.add(id(kernel))

@@ -1,0 +1,49 @@
+"""Compiles ahead of time what Python calls, into a library that comes with the package.
+
+python ship.py        (`make library`, and `make wheel`)
+
+Does once what people do, small: scenes, films, pictures, walks. Whatever they call and this does not is compiled when
+they do.
+"""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+
+def work(directory: Path) -> None:
+    """What people do."""
+    from impel.render.outputs import write_take
+    from impel.scene import load_scene
+    from impel.stage import simulate, warmup
+
+    warmup()
+    demo = load_scene(Path("src/impel/gallery/scenes/blow.yaml"))
+    demo.world.seconds = 0.2
+    take = simulate(demo, controller=lambda moment: None)
+    for name in ("take.png", "take.gif", "take.glb", "take.csv", "take.npz"):
+        write_take(take, directory / name, overlays=True)
+
+
+def main() -> None:
+    from impel.kernel.shipped import DIRECTORY, platform_name
+    from impel.kernel.shipping import TARGETS, ship, watching
+
+    if platform_name() not in TARGETS:
+        sys.exit(f"ship.py: knows {', '.join(TARGETS)}, not {platform_name()}")
+    cpu = TARGETS[platform_name()].cpu
+    if os.environ.get("NUMBA_CPU_NAME") != cpu:  # numba reads it when it is imported
+        chosen = {"NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": ""}
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **chosen})
+    for old in DIRECTORY.glob("*"):
+        old.unlink()
+    with tempfile.TemporaryDirectory() as directory, watching() as seen:
+        work(Path(directory))
+    left_out = ship(seen, DIRECTORY)
+    size = sum(path.stat().st_size for path in DIRECTORY.iterdir())
+    print(f"{len(seen) - len(left_out)} kernels, {size / 1000:.0f} kB", *map("without {}".format, left_out))
+
+
+if __name__ == "__main__":
+    main()
