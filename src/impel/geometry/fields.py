@@ -87,6 +87,28 @@ def _box_field(p, hx, hy, hz):
     return length, scale(v, 1.0 / length)
 
 
+@kernel(inline=True)
+def _way_from_part(elements, e, p):
+    """From the bone of a blob's element to a point."""
+    start = (elements[e, 0], elements[e, 1], elements[e, 2])
+    along = sub((elements[e, 3], elements[e, 4], elements[e, 5]), start)
+    v = sub(p, start)
+    square = dot(along, along)
+    if square > 0.0:
+        v = axpy(-min(max(dot(v, along) / square, 0.0), 1.0), along, v)
+    return v
+
+
+@kernel
+def blob_part_field(elements, e, p):
+    """The field of one element of a blob alone."""
+    if elements is None:
+        return 0.0, (0.0, 0.0, 1.0)
+    v = _way_from_part(elements, e, p)
+    length = norm(v)
+    return length - elements[e, 6], _direction(v, length)
+
+
 @kernel
 def _blob_field(elements, first, last, blend, p):
     """Smooth minimum -t·log(Σ exp(-distance/t)) of the distances to the elements, t = blend/4.
@@ -100,12 +122,7 @@ def _blob_field(elements, first, last, blend, p):
     total = 0.0
     g = (0.0, 0.0, 0.0)
     for e in range(first, last):
-        start = (elements[e, 0], elements[e, 1], elements[e, 2])
-        along = sub((elements[e, 3], elements[e, 4], elements[e, 5]), start)
-        v = sub(p, start)
-        square = dot(along, along)
-        if square > 0.0:
-            v = axpy(-min(max(dot(v, along) / square, 0.0), 1.0), along, v)
+        v = _way_from_part(elements, e, p)
         length = norm(v)
         distance = length - elements[e, 6]
         if distance < nearest:

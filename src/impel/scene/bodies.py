@@ -223,8 +223,12 @@ class Body(Placed):
         default=None,
         min_length=1,
         max_length=MOST_FOLLOW_KEYS,
-        description="Makes it move exactly as told by keys with times, straight and evenly from one to the next, "
-        "pushing others and never giving way.",
+        description="Makes it move exactly as told by keys with times, smoothly through all of them and at rest where "
+        "a key is repeated, pushing others and never giving way.",
+    )
+    linear: Flag = Field(
+        default=False,
+        description="true makes what follows keys go straight and turn evenly from one key to the next.",
     )
     collides: Flag = Field(
         default=True,

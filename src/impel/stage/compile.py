@@ -11,13 +11,12 @@ from impel.control.linkage import BALL, HINGE, WELD, Tie
 from impel.control.specs import ActuatorSpec, largest_stable_step, make_actuators
 from impel.files import Problem
 from impel.geometry.shapes import Solid, solid
-from impel.motion.follow import follow
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
 from impel.physics.assembly import assemble
 from impel.physics.bodies import Bodies, make_bodies
 from impel.physics.coating import Coating, default_coating
 from impel.physics.contact import Contacts, make_contacts
-from impel.physics.follow import Followers
+from impel.physics.follow import Followers, Told, make_followers
 from impel.physics.joint_specs import KINDS, JointSpec
 from impel.physics.joints import AT_A, FRAME_A, MEMBER, Joints, make_joints
 from impel.scene.actors import Move, Turn
@@ -121,8 +120,8 @@ def start_of(body: Body) -> tuple[Any, Any]:
     """Where a shape's origin is at time 0, and how it is turned."""
     if body.follows is None:
         return body.at, body.orientation
-    times, positions, orientations = (np.asarray(told, float) for told in followed(body))
-    return follow(times, positions, orientations, 0, len(times), 0.0)
+    told = followed(body)
+    return told.positions[0], told.orientations[0]  # where it rests until its first key
 
 
 def centre_of(whole: Solid, at: Any, orientation: Any) -> tuple[Floats, Floats]:
@@ -132,20 +131,13 @@ def centre_of(whole: Solid, at: Any, orientation: Any) -> tuple[Floats, Floats]:
 
 
 def _followers(cast: dict[str, Body], troupe: Troupe, solids: list[Solid], index: dict[str, int]) -> Followers | None:
-    told: list[tuple[int, Any, Any, Any]] = [
-        (index[name], *followed(body)) for name, body in cast.items() if body.follows is not None
+    told = [
+        Told(index[name], solids[index[name]], *followed(body), body.linear)
+        for name, body in cast.items()
+        if body.follows is not None
     ]
-    told += [(index[name], *part[1:]) for name, part in troupe.parts.items()]
-    if not told:
-        return None
-    places = [centre_of(solids[i], positions, orientations) for i, _, positions, orientations in told]
-    return Followers(
-        body=np.array([i for i, *_ in told], np.int64),
-        first=np.cumsum([0, *(len(times) for _, times, *_ in told)], dtype=np.int64),
-        time=np.concatenate([np.asarray(times, float) for _, times, *_ in told]),
-        position=np.concatenate([position for position, _ in places]),
-        orientation=np.concatenate([orientation for _, orientation in places]),
-    )
+    told += [Told(index[name], solids[index[name]], *part[1:], linear=True) for name, part in troupe.parts.items()]
+    return make_followers(told) if told else None
 
 
 def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> JointSpec:
