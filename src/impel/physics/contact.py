@@ -36,8 +36,8 @@ from impel.physics import coating as coating_of
 from impel.physics.bars import DISC, press_bar
 from impel.physics.bodies import Bodies
 from impel.physics.broadphase import PLACE, Near, with_capacity
-from impel.physics.coating import Coating, both_press, default_coating
-from impel.physics.friction import REMEMBERED, SHEAR, rub
+from impel.physics.coating import Coating, both_press, default_coating, rolling_radius
+from impel.physics.friction import CRUSHED, REMEMBERED, SHEAR, resist_rolling, rub
 from impel.physics.patches import BOUNCE, COLUMNS, ELASTIC, distance, press_ball, press_balls, press_points, sum_up
 from impel.physics.verdicts import GOOD, NOT_A_NUMBER, TOO_DEEP, TOO_FAR, TOO_STIFF
 
@@ -45,7 +45,11 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 STIFFNESS_BOUND = 1.5  # a step is too long when this x stiffness x dt² / mass > 1, that is dt > 0.8/ω
-BLOW_CARE = 4.0  # x that for blows: undamped ones then keep their energy within 1 %
+BLOW_CARE = 4.0  # x that for blows: undamped ones then keep their energy within 1 %; what is damped ...
+CARELESS = 10.0  # ... loses this and more anyway: at 1 m/s half its energy
+PUSHED = 0.5  # m/s: how fast bodies that are crushed, deeper than their coatings, are pushed apart at most ...
+CRUSHED_STRAIN = 1e7  # 1/s²: ... and the strain they ask care for: the limit on their force keeps them from ringing
+LONG = 1 / 240  # s: a long step, by which the force before the first one is limited
 DEPTH_SHARE = 0.5  # of the limit, by which the depth may change in a step
 ROOM_SHARE = 0.5  # of the room, by which bodies may approach each other in a step
 
@@ -55,12 +59,12 @@ class Contacts:
     """The coatings of N bodies, and room for P pairs of them."""
 
     touching: Floats  # (P,) 1 while the two overlap
-    friction: Floats  # (P, 5) friction.FORCE ...
+    friction: Floats  # (P, 9) friction.FORCE ...
     load: Floats  # (P,) normal force at the present state, where touching
     place: Floats  # (P, 6) centre of pressure (3), normal from the second body to the first (3); where touching
     pair: Integers  # (P, 2) written by `find_pairs`, as is the next
-    material: Floats  # (P, 6) coating.STIFFNESS ...
-    coating: Floats  # (N, 5) coating.SOFTNESS ...
+    material: Floats  # (P, 9) coating.STIFFNESS ...
+    coating: Floats  # (N, 8) coating.SOFTNESS ...
     extent: Floats  # (N, 6) geometry.shapes.RADIUS ...
     shapes: Shapes
     samples: Samples | None
@@ -86,10 +90,13 @@ def make_contacts(
     arrays = make_shapes(shapes)
     samples = make_samples(shapes, arrays)
     finest = _finest_points(arrays, samples)
-    coating = np.zeros((n, 5))
+    coating = np.zeros((n, 8))
     for i in range(n):
         own = coatings[i] or default_coating(shapes[i], bodies.mass[i])
-        coating[i] = 1.0 / own.stiffness, own.thickness, own.damping, own.friction, finest[i]
+        firmness, curved = 1.0 / own.firm**4, rolling_radius(shapes[i])
+        coating[i] = (
+            1.0 / own.stiffness, own.thickness, own.damping, own.friction, finest[i], firmness, own.rolling, curved,
+        )  # fmt: skip
     near = Near(
         info=np.zeros(4, np.int64),
         box=np.zeros((n, 6)),
@@ -108,7 +115,7 @@ def make_contacts(
         load=np.zeros(0),
         place=np.zeros((0, PLACE)),
         pair=np.zeros((0, 2), np.int64),
-        material=np.zeros((0, 6)),
+        material=np.zeros((0, 9)),
         coating=coating,
         extent=make_extents(arrays),
         shapes=arrays,
@@ -177,7 +184,8 @@ def _meet(bodies, contacts, p, dt):
     spin_a, spin_b = get3(bodies.spin, a), get3(bodies.spin, b)
     mass = 1.0 / (bodies.inverse_mass[a] + bodies.inverse_mass[b])
     damping, limit = materials[p, coating_of.DAMPING], materials[p, coating_of.LIMIT]
-    material = (materials[p, coating_of.STIFFNESS], damping, limit, materials[p, coating_of.HARD])
+    hard, firm = materials[p, coating_of.HARD], materials[p, coating_of.FIRM]
+    material = (materials[p, coating_of.STIFFNESS], damping, limit, hard, firm)
     motion = (sub(approach, cross(spin_a, apart)), sub(spin_a, spin_b))
     gap, speed = _press_into(contacts, a, b, qa, qb, apart, motion, material, patch[0])
     verdict = TOO_FAR if speed * dt > room and gap < speed * dt else GOOD
@@ -193,7 +201,10 @@ def _meet(bodies, contacts, p, dt):
         _forget(contacts, p)
         return verdict if elastic == elastic else NOT_A_NUMBER
 
-    force, moment, centre, spread, elastic, stiffness, rate = sum_up(patch, both, qa, qb, apart, mass)
+    force, moment, centre, spread, elastic, stiffness, rate, depth = sum_up(patch, both, qa, qb, apart, mass)
+    # Crushed, by a blow, between bodies that do not give way, or placed so: until it is out of its firm depth again.
+    crushed = depth > limit or (contacts.friction[p, CRUSHED] == 1.0 and firm * depth**4 > 1.0)
+    contacts.friction[p, CRUSHED] = 1.0 if crushed else 0.0
     load = norm(force)
     normal = scale(force, 1.0 / max(load, 1e-300))
     arm = sub(centre, apart)
@@ -202,13 +213,14 @@ def _meet(bodies, contacts, p, dt):
         give_a = _give(give_a, get3(bodies.inverse_inertia, a), arm, normal, spread)
     if kind_b != SPHERE:
         give_b = _give(give_b, get3(bodies.inverse_inertia, b), centre, normal, spread)
-    care = 1.0 + (BLOW_CARE - 1.0) * min(1.0, rate / BOUNCE)
-    contacts.strain[a] += care * stiffness * give_a
-    contacts.strain[b] += care * stiffness * give_b
+    care = 1.0 + (BLOW_CARE - 1.0) * min(1.0, rate / BOUNCE) / (1.0 + CARELESS * damping * rate)
+    most = CRUSHED_STRAIN if crushed else math.inf
+    contacts.strain[a] += min(care * stiffness * give_a, most)
+    contacts.strain[b] += min(care * stiffness * give_b, most)
     if rate * dt > DEPTH_SHARE * limit:
         verdict = max(verdict, TOO_DEEP)
     # Damping acts with the speed of half a step ago: it must not turn that speed round.
-    if damping * elastic * (give_a + give_b) * dt > 1.0:
+    if damping * elastic * (give_a + give_b) * dt > 1.0 and not crushed:
         verdict = max(verdict, TOO_STIFF)
 
     # A step that must be accepted all the same (fixed, or the shortest there is) shall not blow up: the spring is
@@ -217,16 +229,24 @@ def _meet(bodies, contacts, p, dt):
     allowed = min(load, elastic) / excess
     if load > elastic:
         allowed += min(load - elastic, rate / max((give_a + give_b) * dt, 1e-300))
+    slip = sub(add(approach, cross(spin_a, arm)), cross(spin_b, centre))
+    if crushed:  # it is stopped with any force, but not thrown back
+        closing = -dot(slip, normal)
+        allowed = min(allowed, max(0.0, PUSHED + closing) / ((give_a + give_b) * (dt if dt > 0.0 else LONG)))
     if allowed < load:
         force, moment = scale(force, allowed / load), scale(moment, allowed / load)
         load, stiffness = allowed, stiffness / excess
 
-    slip = sub(add(approach, cross(spin_a, arm)), cross(spin_b, centre))
     spin, turn = scale(add(spin_a, spin_b), 0.5), dot(sub(spin_a, spin_b), normal)
     most = materials[p, coating_of.FRICTION] * load
     grip, torque = rub(contacts.friction, p, slip, spin, turn, normal, most, stiffness, spread, mass, dt)
     force = add(force, grip)
     moment = axpy(torque, normal, add(moment, cross(centre, grip)))
+    rolling, radius = materials[p, coating_of.ROLLING], materials[p, coating_of.ROUND]
+    if rolling > 0.0 and radius < math.inf:
+        most, turning = rolling * radius * load, sub(spin_a, spin_b)
+        held = resist_rolling(contacts.friction, p, spin, turning, normal, most, radius, stiffness, mass, dt)
+        moment = add(moment, held)
     contacts.touching[p] = 1.0
     contacts.load[p] = load
     set3_at(contacts.place, p, 0, add(get3(bodies.position, b), centre))
@@ -252,7 +272,7 @@ def _press_into(contacts, a, b, qa, qb, apart, motion, material, patch):
     """Sum up how A's surface presses into B's field.
 
     `motion` is the velocity of A's points against B's, at B's centre, and the spin; `material` is stiffness,
-    damping, limit and hardness of the two coatings together.
+    damping, limit, hardness and firmness of the two coatings together.
     Returns a lower bound of the gap, and an upper bound of the speed at which it closes or opens.
     """
     shapes, extent, finest = contacts.shapes, contacts.extent, contacts.coating[b, coating_of.FINEST]

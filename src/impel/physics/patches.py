@@ -1,7 +1,7 @@
 """The patch where body A presses into the field of body B: how much of A is inside B, and the force that gives.
 
 Pressure is stiffness x depth, so the force is stiffness x volume of the overlap, along the gradient of B's
-field. Round surfaces are sampled where they touch and the overlap is known in closed form; flat and free
+field. (Default coatings grow firmer: stiffness x depth x (1 + (depth/firm)⁴).) Round surfaces are sampled where they touch and the overlap is known in closed form; flat and free
 surfaces carry fixed points with an area. All of this happens in B's frame.
 A patch is a row of sums.
 """
@@ -23,10 +23,12 @@ STIFFNESS = 12  # d(force)/d(depth), N/m
 VOLUME = 13  # of the overlap
 RATE = 14  # fastest change of depth, m/s
 CALM = 15  # (6) stiffness x change of depth, for slow samples: N/s, as a force and its moment
-COLUMNS = 21
+DEPTH = 21  # of the deepest sample, m
+COLUMNS = 22
 
 BOUNCE = 0.1  # m/s: slower bounces, of half a millimetre, die out
 CALMING = 0.3  # of critical: extra damping of what is slower than a bounce, so that things come to rest
+FIRMEST = 1e4  # x: the most that a coating grows firmer
 GRAZING = 0.3  # cosine below which a fixed point, nearly edge-on to the field, loses its weight
 
 
@@ -81,10 +83,21 @@ def _cap_volume(r, depth):
     return math.pi * d * d * (r - d / 3.0), math.pi * d * (2.0 * r - d)
 
 
+@kernel(inline=True)
+def firm_at(depth, material):
+    """By how much a coating is firmer at a depth than at first, 0 for not at all, and whether this still rises: 1 or 0.
+
+    A body that was placed deep inside another must not feel the millionfold.
+    """
+    square = depth * depth
+    firmer = material[4] * square * square
+    return (firmer, 1.0) if firmer < FIRMEST else (FIRMEST, 0.0)
+
+
 @kernel
 def press_balls(ra, rb, u, gap, motion, material, patch):
     """Ball A, beyond a gap from ball B along u: the exact lens."""
-    stiffness, damping, limit, hard = material
+    stiffness, damping, limit, hard, _ = material
     depth = -gap
     d = ra + rb + gap  # between the centres
     if d > abs(ra - rb):
@@ -95,8 +108,11 @@ def press_balls(ra, rb, u, gap, motion, material, patch):
         rim = 0.0
     beyond = max(0.0, depth - limit)
     r = ra * rb / (ra + rb)
-    force = stiffness * volume + hard * math.pi * r * beyond * beyond
-    slope = stiffness * math.pi * rim + hard * 2.0 * math.pi * r * beyond
+    firmer, rising = firm_at(depth, material)
+    force = stiffness * (volume + math.pi / 3.0 * firmer * r * depth * depth) + hard * math.pi * r * beyond * beyond
+    slope = stiffness * math.pi * (rim + (2.0 + 4.0 * rising) / 3.0 * firmer * r * depth)
+    slope += hard * 2.0 * math.pi * r * beyond
+    patch[DEPTH] = max(patch[DEPTH], depth)
     p = scale(u, rb - depth * ra / (ra + rb))
     add_sample(patch, p, u, force, slope, volume, rim / 3.0, motion, damping)
 
@@ -104,11 +120,17 @@ def press_balls(ra, rb, u, gap, motion, material, patch):
 @kernel
 def press_ball(r, centre, u, phi, share, motion, material, patch):
     """A ball, or the share of it that ends a capsule, against a field that is flat at its scale."""
-    stiffness, damping, limit, hard = material
+    stiffness, damping, limit, hard, _ = material
     depth = r - phi
     volume, slope = _cap_volume(r, depth)
     more, more_slope = _cap_volume(r, depth - limit)
-    force = share * (stiffness * volume + hard * more)
+    # The fifth powers of the depth, summed over the cap, and the derivative.
+    firmer, rising = firm_at(depth, material)
+    firmer *= 2.0 * math.pi * depth
+    firmer_slope = firmer * (r - depth / 6.0 if rising == 1.0 else r / 3.0 - depth / 14.0)
+    firmer *= depth * (r / 6.0 - depth / 42.0)
+    force = share * (stiffness * (volume + firmer) + hard * more)
+    patch[DEPTH] = max(patch[DEPTH], depth)
     # A paraboloid: mean square radius of its pressure a third of the rim's, centre of volume at 2/3 of its depth.
     p = axpy(min(depth, r) * 2.0 / 3.0 - r, u, centre)
     add_sample(
@@ -116,7 +138,7 @@ def press_ball(r, centre, u, phi, share, motion, material, patch):
         p,
         u,
         force,
-        share * (stiffness * slope + hard * more_slope),
+        share * (stiffness * (slope + firmer_slope) + hard * more_slope),
         share * volume,
         slope / (3.0 * math.pi),
         motion,
@@ -126,9 +148,12 @@ def press_ball(r, centre, u, phi, share, motion, material, patch):
 
 @kernel(inline=True)
 def press_point(patch, p, u, depth, area, motion, material):
-    stiffness, damping, limit, hard = material
-    force = area * (stiffness * depth + hard * max(0.0, depth - limit))
-    slope = area * (stiffness + hard if depth > limit else stiffness)
+    stiffness, damping, limit, hard, _ = material
+    firmer, rising = firm_at(depth, material)
+    beyond = max(0.0, depth - limit)
+    force = area * (stiffness * depth * (1.0 + firmer) + hard * beyond)
+    slope = area * (stiffness * (1.0 + (1.0 + 4.0 * rising) * firmer) + (hard if depth > limit else 0.0))
+    patch[DEPTH] = max(patch[DEPTH], depth)
     add_sample(patch, p, u, force, slope, area * depth, 0.0, motion, damping)
 
 
@@ -189,9 +214,9 @@ def _in_world(patch, side, q, mass):
 @kernel
 def sum_up(patch, both, qa, qb, apart, mass):
     """Force on A, its moment about B's centre, centre of pressure from there, mean square extent of the patch,
-    elastic force, stiffness, and fastest change of depth."""
+    elastic force, stiffness, fastest change of depth, and largest depth."""
     force, moment, centre, spread = _in_world(patch, 0, qb, mass)
-    elastic, stiffness, rate = patch[0, ELASTIC], patch[0, STIFFNESS], patch[0, RATE]
+    elastic, stiffness, rate, depth = patch[0, ELASTIC], patch[0, STIFFNESS], patch[0, RATE], patch[0, DEPTH]
     if both:
         # Whoever found more of the overlap is the better witness.
         v0, v1 = patch[0, VOLUME], patch[1, VOLUME]
@@ -207,5 +232,5 @@ def sum_up(patch, both, qa, qb, apart, mass):
         spread = share * spread + (1.0 - share) * spread1
         elastic = total
         stiffness = w * stiffness + (1.0 - w) * patch[1, STIFFNESS]
-        rate = max(rate, patch[1, RATE])
-    return force, moment, centre, spread, elastic, stiffness, rate
+        rate, depth = max(rate, patch[1, RATE]), max(depth, patch[1, DEPTH])
+    return force, moment, centre, spread, elastic, stiffness, rate, depth

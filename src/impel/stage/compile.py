@@ -278,8 +278,10 @@ def _contacts(cast: dict[str, Body], bodies: Bodies, joints: list[JointSpec]) ->
 
 
 def _coating(body: Body, mass: float) -> Coating:
-    """What the animator wrote about a coating, completed by the default one."""
+    """What the animator wrote about a coating, completed by the default one; what is written stays as it is."""
     given = body.coating.model_dump(exclude_none=True)
+    if body.coating.stiffness is not None or body.coating.thickness is not None:
+        given["firm"] = math.inf
     return default_coating(body.shape.to_document(), mass)._replace(**given)
 
 
