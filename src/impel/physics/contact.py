@@ -21,6 +21,7 @@ from impel.motion.rotations import (
     cross,
     dot,
     get3,
+    get3_at,
     get4,
     multiply,
     norm,
@@ -37,8 +38,9 @@ from impel.physics.bars import DISC, press_bar
 from impel.physics.bodies import Bodies
 from impel.physics.broadphase import PLACE, Near, with_capacity
 from impel.physics.coating import Coating, both_press, default_coating, rolling_radius
-from impel.physics.friction import CRUSHED, REMEMBERED, SHEAR, resist_rolling, rub
+from impel.physics.friction import CRUSHED, FORCE, KEPT, REMEMBERED, SHEAR, resist_rolling, rub
 from impel.physics.patches import BOUNCE, COLUMNS, ELASTIC, distance, press_ball, press_balls, press_points, sum_up
+from impel.physics.sleep import REST_PULL, is_still, push, wake
 from impel.physics.verdicts import GOOD, NOT_A_NUMBER, TOO_DEEP, TOO_FAR, TOO_STIFF
 
 Floats = NDArray[np.float64]
@@ -50,6 +52,7 @@ CARELESS = 10.0  # ... loses this and more anyway: at 1 m/s half its energy
 PUSHED = 0.5  # m/s: how fast bodies that are crushed, deeper than their coatings, are pushed apart at most ...
 CRUSHED_STRAIN = 1e7  # 1/s²: ... and the strain they ask care for: the limit on their force keeps them from ringing
 LONG = 1 / 240  # s: a long step, by which the force before the first one is limited
+SLIDES = 1e-6  # m/s: what slips this fast at Coulomb's limit slides
 DEPTH_SHARE = 0.5  # of the limit, by which the depth may change in a step
 ROOM_SHARE = 0.5  # of the room, by which bodies may approach each other in a step
 
@@ -59,7 +62,7 @@ class Contacts:
     """The coatings of N bodies, and room for P pairs of them."""
 
     touching: Floats  # (P,) 1 while the two overlap
-    friction: Floats  # (P, 9) friction.FORCE ...
+    friction: Floats  # (P, 12) friction.FORCE ...
     load: Floats  # (P,) normal force at the present state, where touching
     place: Floats  # (P, 6) centre of pressure (3), normal from the second body to the first (3); where touching
     pair: Integers  # (P, 2) written by `find_pairs`, as is the next
@@ -154,7 +157,9 @@ def contact_forces(bodies, contacts, dt):
         set3(bodies.torque, i, (0.0, 0.0, 0.0))
     verdict = GOOD
     for p in range(contacts.near.info[broadphase.COUNT]):
-        verdict = max(verdict, _meet(bodies, contacts, p, dt))
+        if not (is_still(bodies, contacts.pair[p, 0]) and is_still(bodies, contacts.pair[p, 1])):
+            verdict = max(verdict, _meet(bodies, contacts, p, dt))
+    wake(bodies, contacts.extent[:, RADIUS])
     for i in range(len(bodies.mass)):
         if STIFFNESS_BOUND * contacts.strain[i] * dt * dt > 1.0:
             verdict = max(verdict, TOO_STIFF)
@@ -172,7 +177,7 @@ def _meet(bodies, contacts, p, dt):
     room = ROOM_SHARE * materials[p, coating_of.ROOM]
     square = dot(apart, apart)
     if square > reach * reach:
-        _forget(contacts, p)
+        _forget(bodies, contacts, p)
         # Far apart now, but in a long step they may have passed through each other.
         way = dot(approach, approach) * dt * dt
         return TOO_FAR if way > room * room and math.sqrt(way) > math.sqrt(square) - reach else GOOD
@@ -198,7 +203,7 @@ def _meet(bodies, contacts, p, dt):
         _press_into(contacts, b, a, qb, qa, back, motion, material, patch[1])
         elastic += patch[1, ELASTIC]
     if not elastic > 0.0:
-        _forget(contacts, p)
+        _forget(bodies, contacts, p)
         return verdict if elastic == elastic else NOT_A_NUMBER
 
     force, moment, centre, spread, elastic, stiffness, rate, depth = sum_up(patch, both, qa, qb, apart, mass)
@@ -238,8 +243,8 @@ def _meet(bodies, contacts, p, dt):
         load, stiffness = allowed, stiffness / excess
 
     spin, turn = scale(add(spin_a, spin_b), 0.5), dot(sub(spin_a, spin_b), normal)
-    most = materials[p, coating_of.FRICTION] * load
-    grip, torque = rub(contacts.friction, p, slip, spin, turn, normal, most, stiffness, spread, mass, dt)
+    grip_most = materials[p, coating_of.FRICTION] * load
+    grip, torque = rub(contacts.friction, p, slip, spin, turn, normal, grip_most, stiffness, spread, mass, dt)
     force = add(force, grip)
     moment = axpy(torque, normal, add(moment, cross(centre, grip)))
     rolling, radius = materials[p, coating_of.ROLLING], materials[p, coating_of.ROUND]
@@ -251,17 +256,27 @@ def _meet(bodies, contacts, p, dt):
     contacts.load[p] = load
     set3_at(contacts.place, p, 0, add(get3(bodies.position, b), centre))
     set3_at(contacts.place, p, 3, normal)
-    set3(bodies.force, a, add(get3(bodies.force, a), force))
-    set3(bodies.force, b, sub(get3(bodies.force, b), force))
-    set3(bodies.torque, a, add(get3(bodies.torque, a), sub(moment, cross(apart, force))))
-    set3(bodies.torque, b, sub(get3(bodies.torque, b), moment))
+    if bodies.asleep[a] == 0.0 and bodies.asleep[b] == 0.0:
+        set3_at(contacts.friction, p, KEPT, force)
+        # What slides, or lies on something that is moved, is not at rest, however slow it is.
+        slides = norm(get3_at(contacts.friction, p, FORCE)) > 0.999 * grip_most and norm(slip) > SLIDES
+        if slides and grip_most * (bodies.inverse_mass[a] + bodies.inverse_mass[b]) > REST_PULL:
+            bodies.calm[a] = bodies.calm[b] = 0.0
+        if bodies.inverse_mass[a] * bodies.inverse_mass[b] == 0.0 and not (is_still(bodies, a) or is_still(bodies, b)):
+            bodies.calm[a] = bodies.calm[b] = 0.0
+    kept = get3_at(contacts.friction, p, KEPT)
+    push(bodies, a, force, sub(moment, cross(apart, force)), kept, arm)
+    push(bodies, b, scale(force, -1.0), scale(moment, -1.0), scale(kept, -1.0), centre)
     return verdict
 
 
 @kernel
-def _forget(contacts, p):
-    """A pair that is apart remembers nothing."""
+def _forget(bodies, contacts, p):
+    """A pair that is apart remembers nothing; one of the two that sleeps misses the other."""
     if contacts.touching[p] != 0.0:
+        kept, nothing = get3_at(contacts.friction, p, KEPT), (0.0, 0.0, 0.0)
+        push(bodies, contacts.pair[p, 0], nothing, nothing, kept, nothing)
+        push(bodies, contacts.pair[p, 1], nothing, nothing, scale(kept, -1.0), nothing)
         contacts.touching[p] = 0.0
         for k in range(REMEMBERED):
             contacts.friction[p, k] = 0.0

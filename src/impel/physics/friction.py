@@ -6,9 +6,10 @@ from impel.kernel import kernel
 from impel.motion.rotations import axpy, cross, dot, get3_at, norm, scale, set3_at
 
 # Columns of `contacts.friction`: what the springs of a pair did last, on the first body, and how stiff they were; and
-# whether the pair was crushed, deeper than its coatings, and is still being pushed apart.
-FORCE, TORQUE, STIFFNESS, ROLL, CRUSHED = 0, 3, 4, 5, 8
-REMEMBERED = 9  # columns in all
+# whether the pair was crushed, deeper than its coatings, and is still being pushed apart; and the
+# whole force on the first body when either of the two fell asleep.
+FORCE, TORQUE, STIFFNESS, ROLL, CRUSHED, KEPT = 0, 3, 4, 5, 8, 9
+REMEMBERED = 12  # columns in all
 
 # Tangential stiffness over normal: at the rim of a rolling ball 2/7 of its mass is felt, so both directions
 # swing equally fast and friction never asks for shorter steps.

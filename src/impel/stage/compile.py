@@ -75,6 +75,8 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         if wish is not None
     ]
     actuator_specs = [_actuator(body, wish, solids[body]) for _, body, wish in wishes]
+    if not by_hand:
+        _let_sleep(bodies, specs, wishes)
     stage = Stage(
         bodies=bodies,
         followers=_followers(cast, troupe, solids, index),
@@ -114,6 +116,12 @@ def _bodies(cast: dict[str, Body], solids: list[Solid], needs_world: bool) -> Bo
     if needs_world:
         rows.append((np.zeros(3), np.array([1.0, 0, 0, 0]), np.zeros(3), np.zeros(3), math.inf, np.ones(3)))
     return make_bodies(*(np.array(column, float) for column in zip(*rows, strict=True)))
+
+
+def _let_sleep(bodies: Bodies, joints: list[JointSpec], wishes: list[tuple[str, int, Any]]) -> None:
+    """What can fall asleep: bodies that nothing but contact and gravity moves."""
+    bodies.restless[:] = bodies.inverse_mass == 0.0
+    bodies.restless[[i for joint in joints for i in (joint.a, joint.b)] + [body for _, body, _ in wishes]] = 1
 
 
 def start_of(body: Body) -> tuple[Any, Any]:
