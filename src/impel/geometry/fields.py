@@ -69,7 +69,7 @@ def _cylinder_field(p, radius, half):
 
 
 @kernel(inline=True)
-def _box_field(p, hx, hy, hz):
+def box_field(p, hx, hy, hz):
     sx = 1.0 if p[0] >= 0.0 else -1.0
     sy = 1.0 if p[1] >= 0.0 else -1.0
     sz = 1.0 if p[2] >= 0.0 else -1.0
@@ -143,7 +143,7 @@ def field(shapes, s, p):
     if kind == PLANE:
         return p[2], (0.0, 0.0, 1.0)
     if kind == BOX:
-        return _box_field(p, shapes.size[s, 0], shapes.size[s, 1], shapes.size[s, 2])
+        return box_field(p, shapes.size[s, 0], shapes.size[s, 1], shapes.size[s, 2])
     if kind == SPHERE:
         return _sphere_field(p, shapes.size[s, 0])
     if kind == CAPSULE:

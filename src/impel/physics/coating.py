@@ -20,9 +20,9 @@ STOPPING_SPEED = 30.0  # m/s: beyond its limit a coating stiffens so much that i
 ROUND_SINK, FLAT_SINK = 5e-4, 5e-5
 ROUND_SHARE, FLAT_SHARE = 0.02, 0.004
 
-# But what comes to rest on it may be a thousand times its weight, or stand on a corner: it grows firmer with the depth
-# (1 + (depth/firm)⁴), where firm is this share of the way to its middle. Such a load sinks in by a few per cent, and asks
-# for shorter steps only as long as it is there.
+# But what comes to rest on it may be a thousand times its weight, or stand on a corner: it grows firmer with the depth,
+# by 1 + (depth/firm)⁴, where firm is this share of the way to its middle. Such a load sinks in by a few per cent, and
+# asks for shorter steps only as long as it is there.
 FIRM_SHARE = 0.0115
 
 

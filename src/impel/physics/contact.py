@@ -46,9 +46,10 @@ from impel.physics.verdicts import GOOD, NOT_A_NUMBER, TOO_DEEP, TOO_FAR, TOO_ST
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-STIFFNESS_BOUND = 1.5  # a step is too long when this x stiffness x dt² / mass > 1, that is dt > 0.8/ω
-BLOW_CARE = 4.0  # x that for blows: undamped ones then keep their energy within 1 %; what is damped ...
-CARELESS = 10.0  # ... loses this and more anyway: at 1 m/s half its energy
+STIFFNESS_BOUND = 0.75  # a step is too long when this x stiffness x dt² / mass > 1, that is dt > 1.2/ω; the sum over
+# all contacts of a body, in whatever direction, is well above ω²
+BLOW_CARE = 8.0  # x that for blows: undamped ones then keep their energy within 1 % ...
+CARELESS = 0.25  # s/m: ... and ones damped so much lose more than that anyway
 PUSHED = 0.5  # m/s: how fast bodies that are crushed, deeper than their coatings, are pushed apart at most ...
 CRUSHED_STRAIN = 1e7  # 1/s²: ... and the strain they ask care for: the limit on their force keeps them from ringing
 LONG = 1 / 240  # s: a long step, by which the force before the first one is limited
@@ -218,7 +219,7 @@ def _meet(bodies, contacts, p, dt):
         give_a = _give(give_a, get3(bodies.inverse_inertia, a), arm, normal, spread)
     if kind_b != SPHERE:
         give_b = _give(give_b, get3(bodies.inverse_inertia, b), centre, normal, spread)
-    care = 1.0 + (BLOW_CARE - 1.0) * min(1.0, rate / BOUNCE) / (1.0 + CARELESS * damping * rate)
+    care = 1.0 + (BLOW_CARE - 1.0) * min(1.0, rate / BOUNCE) * max(0.0, 1.0 - damping / CARELESS)
     most = CRUSHED_STRAIN if crushed else math.inf
     contacts.strain[a] += min(care * stiffness * give_a, most)
     contacts.strain[b] += min(care * stiffness * give_b, most)
@@ -325,8 +326,15 @@ def _press_into(contacts, a, b, qa, qb, apart, motion, material, patch):
 
 @kernel
 def _give(inverse_mass, inverse_inertia, arm, normal, spread):
-    """How readily a body yields to a force at the contact: an upper bound of 1/m + lever²/inertia."""
+    """How readily a body yields to a force at the contact: an upper bound of how its fastest swing answers.
+
+    Of shift and turn together: [[1/m, lever/m·I], [lever/m·I, lever²/I + spread/I]] made symmetric, its largest root.
+    """
+    if inverse_mass == 0.0:
+        return 0.0
     lever = cross(arm, normal)
     swing = max(inverse_inertia[0], inverse_inertia[1], inverse_inertia[2])
-    across = inverse_mass + (dot(lever, lever) + spread) * swing
+    turn = spread * swing
+    whole = inverse_mass + dot(lever, lever) * swing + turn
+    across = 0.5 * (whole + math.sqrt(max(0.0, whole * whole - 4.0 * inverse_mass * turn)))
     return max(across, SHEAR * (inverse_mass + dot(arm, arm) * swing))

@@ -1,30 +1,29 @@
 """The patch where body A presses into the field of body B: how much of A is inside B, and the force that gives.
 
 Pressure is stiffness x depth, so the force is stiffness x volume of the overlap, along the gradient of B's
-field. (Default coatings grow firmer: stiffness x depth x (1 + (depth/firm)⁴).) Round surfaces are sampled where they touch and the overlap is known in closed form; flat and free
-surfaces carry fixed points with an area. All of this happens in B's frame.
-A patch is a row of sums.
+field. (Default coatings grow firmer: stiffness x depth x (1 + (depth/firm)⁴).) Round surfaces are sampled where they
+touch and the overlap is known in closed form; flat and free surfaces carry fixed points with an area. All of this
+happens in B's frame. A patch is a row of sums.
 """
 
 import math
 
-from impel.geometry.fields import BLOB, field
+from impel.geometry.fields import BLOB, BOX, box_field, field
 from impel.kernel import kernel
-from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, rotate, scale, transform
+from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, rotate, scale, sub, transform
 
 # Columns of a patch, all in B's frame and about B's centre.
-LOAD = 0  # normal force with damping, N
-FORCE = 1  # (3) on A
-MOMENT = 4  # (3) of that force
-CENTRE = 7  # (3) elastic force x point
-SPREAD = 10  # elastic force x square of the distance from B's centre
-ELASTIC = 11  # normal force without damping
-STIFFNESS = 12  # d(force)/d(depth), N/m
-VOLUME = 13  # of the overlap
-RATE = 14  # fastest change of depth, m/s
-CALM = 15  # (6) stiffness x change of depth, for slow samples: N/s, as a force and its moment
-DEPTH = 21  # of the deepest sample, m
-COLUMNS = 22
+FORCE = 0  # (3) on A, with damping
+MOMENT = 3  # (3) of that force
+CENTRE = 6  # (3) elastic force x point
+SPREAD = 9  # elastic force x square of the distance from B's centre
+ELASTIC = 10  # normal force without damping
+STIFFNESS = 11  # d(force)/d(depth), N/m
+VOLUME = 12  # of the overlap
+RATE = 13  # fastest change of depth, m/s
+CALM = 14  # (6) stiffness x change of depth, for slow samples: N/s, as a force and its moment
+DEPTH = 20  # of the deepest sample, m
+COLUMNS = 21
 
 BOUNCE = 0.1  # m/s: slower bounces, of half a millimetre, die out
 CALMING = 0.3  # of critical: extra damping of what is slower than a bounce, so that things come to rest
@@ -38,9 +37,9 @@ def add_sample(patch, p, u, force, stiffness, volume, spread, motion, damping):
     rate = -dot(add(motion[0], cross(motion[1], p)), u)
     # Hunt and Crossley 1975: damping grows with the force, so there is no jerk at first touch and no pull at the last.
     load = force * max(0.0, 1.0 + damping * rate)
+    lever = cross(p, u)
     f = scale(u, load)
-    m = cross(p, f)
-    patch[LOAD] += load
+    m = scale(lever, load)
     patch[FORCE] += f[0]
     patch[FORCE + 1] += f[1]
     patch[FORCE + 2] += f[2]
@@ -57,8 +56,9 @@ def add_sample(patch, p, u, force, stiffness, volume, spread, motion, damping):
     patch[RATE] = max(patch[RATE], abs(rate))
     # That damping fades with the speed, and slow rocking would never end: see CALMING.
     if abs(rate) < BOUNCE:
-        f = scale(u, stiffness * rate * (1.0 - (rate / BOUNCE) ** 2))
-        m = cross(p, f)
+        calm = stiffness * rate * (1.0 - (rate / BOUNCE) ** 2)
+        f = scale(u, calm)
+        m = scale(lever, calm)
         patch[CALM] += f[0]
         patch[CALM + 1] += f[1]
         patch[CALM + 2] += f[2]
@@ -176,21 +176,55 @@ def press_points(shapes, b, samples, a, centre, turn, half, motion, material, fi
     """
     if samples is None:
         return
+    low, high = _box_around(centre, turn, half)
+    flat, boxed = shapes.kind[a] == BOX, shapes.kind[b] == BOX
+    normal = (0.0, 0.0, 0.0)
     for c in range(samples.clusters[a, 0], samples.clusters[a, 1]):
-        p = add(centre, transform(turn, get3(samples.centre, c)))
-        wide = samples.radius[c]
-        outside = abs(p[0]) > half[0] + wide or abs(p[1]) > half[1] + wide or abs(p[2]) > half[2] + wide
-        if outside or distance(shapes, b, p)[0] > wide:
+        first, last = get3_at(samples.box, c, 0), get3_at(samples.box, c, 3)
+        if not _overlap(first, last, low, high):
             continue
+        p = add(centre, transform(turn, scale(add(first, last), 0.5)))
+        if distance(shapes, b, p)[0] > samples.radius[c]:
+            continue
+        if flat:
+            normal = transform(turn, get3(samples.normal, samples.range[c, 0]))
         for s in range(samples.range[c, 0], samples.range[c, 1]):
-            p = add(centre, transform(turn, get3(samples.at, s)))
+            at = get3(samples.at, s)
+            if not _overlap(at, at, low, high):
+                continue
+            p = add(centre, transform(turn, at))
             if abs(p[0]) > half[0] or abs(p[1]) > half[1] or abs(p[2]) > half[2]:
                 continue
-            phi, g = distance(shapes, b, p)
+            phi, g = box_field(p, half[0], half[1], half[2]) if boxed else distance(shapes, b, p)
             if phi < 0.0:
-                area = facing(transform(turn, get3(samples.normal, s)), g)
+                if not flat:
+                    normal = transform(turn, get3(samples.normal, s))
+                area = facing(normal, g)
                 if area > 0.0:
                     press_point(patch, p, g, -phi, area * min(samples.area[s], finest), motion, material)
+
+
+@kernel(inline=True)
+def _box_around(centre, turn, half):
+    """The lowest and the highest corner of a box around B in A's frame."""
+    if half[0] == math.inf:
+        return (-math.inf, -math.inf, -math.inf), (math.inf, math.inf, math.inf)
+    x, y, z = turn
+    wide = add(add(_sides(x, half[0]), _sides(y, half[1])), _sides(z, half[2]))
+    middle = axpy(-centre[0], x, axpy(-centre[1], y, scale(z, -centre[2])))
+    return sub(middle, wide), add(middle, wide)
+
+
+@kernel(inline=True)
+def _sides(axis, half):
+    return abs(axis[0]) * half, abs(axis[1]) * half, abs(axis[2]) * half
+
+
+@kernel(inline=True)
+def _overlap(first, last, low, high):
+    along = first[0] <= high[0] and last[0] >= low[0]
+    across = first[1] <= high[1] and last[1] >= low[1]
+    return along and across and first[2] <= high[2] and last[2] >= low[2]
 
 
 @kernel(inline=True)

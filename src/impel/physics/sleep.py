@@ -70,7 +70,7 @@ def is_still(bodies, i):
 
 @kernel
 def all_sleep(bodies):
-    for i in range(len(bodies.mass)):
+    for i in range(len(bodies.mass)):  # noqa: SIM110 - kernels have no generators
         if not is_still(bodies, i):
             return False
     return True
