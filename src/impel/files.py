@@ -30,7 +30,8 @@ class Problem(Exception):
 def read_document(path: str | Path) -> Any:
     """Read YAML or JSON as plain data; raise `Problem` for anything that is not one.
 
-    Size, depth and aliases are limited before any object is built, so that a YAML bomb costs nothing.
+    Size and depth are limited before any object is built, aliases counted as what they stand for, so that a YAML bomb
+    costs nothing.
     """
     return parse_document(read_text(path), source=str(path), as_json=_is_json(path))
 
@@ -127,21 +128,41 @@ def _inspect_yaml(text: str, source: str) -> None:
     import yaml
 
     nodes = depth = 0
+    known: dict[str, tuple[int, int]] = {}  # of each anchor: how many values it stands for, and how deep
+    opened: list[tuple[str | None, int, int]] = []  # collections: anchor, values so far, deepest level so far
+    deepest = 0
     events: Iterator[Any] = yaml.parse(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     for event in events:
         line, tag = event.start_mark.line + 1, getattr(event, "tag", None)
         if isinstance(event, yaml.CollectionEndEvent):
+            anchor, before, above = opened.pop()
+            if anchor is not None:
+                known[anchor] = (nodes - before, deepest - depth + 1)
+            deepest = max(deepest, above)
             depth -= 1
         elif isinstance(event, yaml.NodeEvent):
-            if isinstance(event, yaml.AliasEvent):
-                raise Problem(f"{source}: line {line}: aliases (*name) are not allowed here; write the value out")
             if tag is not None:
                 raise Problem(f"{source}: line {line}: tags ({tag[:40]}) are not allowed here")
-            nodes += 1
-            depth += isinstance(event, yaml.CollectionStartEvent)
+            if isinstance(event, yaml.AliasEvent):
+                name = str(event.anchor)
+                if name not in known:
+                    raise Problem(f"{source}: line {line}: *{name[:40]} stands for nothing written before it")
+                more, levels = known[name]
+                nodes += more
+                deepest = max(deepest, depth + levels)
+            elif isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+                opened.append((event.anchor, nodes, deepest))
+                known.pop(str(event.anchor), None)  # not known within itself
+                nodes += 1
+                deepest = depth
+            else:
+                nodes += 1
+                if event.anchor is not None:
+                    known[event.anchor] = (1, 0)
             if nodes > MAX_NODES:
                 raise _too_many(source)
-            if depth > MAX_DEPTH:
+            if max(depth, deepest) > MAX_DEPTH:
                 raise _too_deep(source)
 
 
@@ -232,7 +253,7 @@ def format_document(document: Any, *, as_json: bool = False) -> str:
     import yaml
 
     dumper = _with_plain_words(yaml.SafeDumper)
-    dumper.ignore_aliases = lambda *_: True  # repeated values are written out, for reading refuses aliases
+    dumper.ignore_aliases = lambda *_: True  # repeated values are written out, for people to read and change
     text: str = yaml.dump(
         document, Dumper=dumper, sort_keys=False, default_flow_style=None, width=120, allow_unicode=True
     )

@@ -27,7 +27,7 @@ MALFORMED = [
     ("[1, 2]", "must be a scene like"),
     ("bodies: [", "line 2: not valid YAML"),
     ("bodies: {}\nbodies: {}", "line 2: 'bodies' is written twice"),
-    ("a: &a [1]\nb: [*a, *a]", "line 2: aliases (*name) are not allowed here; write the value out"),
+    ("a: &a [1, *a]", "line 1: *a stands for nothing written before it"),
     ("[" * 1000, "is nested more than 40 levels deep"),
     ("- 1\n" * 400_001, "holds more than 400000 values"),
     ("#" * (8 * 2**20 + 1), "is larger than 8 MiB"),
@@ -96,6 +96,10 @@ MALFORMED = [
     (
         "bodies: {a: {shape: {sphere: 1}, coating: {thickness: 2}}}",
         "bodies.a.coating.thickness: must be at most 1, the",
+    ),
+    (
+        "bodies: {a: {shape: {sphere: 1}, linear: true}}",
+        "bodies.a.linear: is about the way between the keys of follows, and there are none",
     ),
     ("bodies: {a: {shape: {sphere: 1}, follows: []}}", "bodies.a.follows: must have at least 1 entry, got 0"),
     (

@@ -44,13 +44,82 @@ def test_restitution_follows_hunt_and_crossley(damping):
 
 @pytest.mark.parametrize("floor", [FLOOR, {"shape": {"box": [40, 40, 1]}, "at": [0, 0, -0.5]}], ids=["plane", "box"])
 def test_sliding_ball_ends_rolling_at_five_sevenths(floor):
-    bodies, contacts = make_world(floor, {"shape": BALL, "mass": 1.0, "at": [0, 0, 0.0995], "velocity": [2, 0, 0]})
+    bodies, contacts = make_world(
+        floor,
+        {"shape": BALL, "mass": 1.0, "at": [0, 0, 0.0995], "velocity": [2, 0, 0], "coating": free_rolling(BALL)},
+    )
     run(bodies, contacts, GRAVITY, 1 / 960, 1920)
     assert bodies.velocity[1, 0] == pytest.approx(2 * 5 / 7, rel=0.03)
     assert bodies.spin[1, 1] * 0.1 == pytest.approx(bodies.velocity[1, 0], rel=0.02)
     speed = bodies.velocity[1, 0]
     run(bodies, contacts, GRAVITY, 1 / 960, 1920)
     assert bodies.velocity[1, 0] == pytest.approx(speed, rel=1e-3)  # and rolls on
+
+
+def free_rolling(shape):
+    return default_coating(shape, 1.0)._replace(rolling=0.0)
+
+
+@pytest.mark.parametrize(("shape", "inertia"), [(BALL, 2 / 5), (CYLINDER, 1 / 2)], ids=["ball", "cylinder"])
+def test_what_rolls_comes_to_rest_as_the_closed_form_says(shape, inertia):
+    """The torque lever·load slows a rolling body of radius r by g·lever/r/(1 + inertia), and then it stays."""
+    lying = axis_angle([1, 0, 0], 90)
+    bodies, contacts = make_world(
+        FLOOR,
+        {
+            "shape": shape,
+            "mass": 2.0,
+            "at": [0, 0, 0.0995],
+            "orientation": lying,
+            "velocity": [0.5, 0, 0],
+            "spin": [0, 5, 0],
+            "coating": default_coating(shape, 2.0)._replace(rolling=0.04),
+        },
+    )
+    rate = 9.81 * math.sqrt(0.04 * 0.01) / (1 + inertia)
+    run(bodies, contacts, GRAVITY, 1 / 960, 960)
+    fast = bodies.velocity[1, 0]
+    run(bodies, contacts, GRAVITY, 1 / 960, 960)
+    assert fast - bodies.velocity[1, 0] == pytest.approx(rate, rel=0.01)
+    run(bodies, contacts, GRAVITY, 1 / 960, 960 * 3)
+    assert np.abs(bodies.velocity[1]).max() < 1e-6
+    assert bodies.position[1, 0] == pytest.approx(0.5**2 / 2 / rate, rel=0.02)
+
+
+@pytest.mark.parametrize("slope", [0.009, 0.011, 0.03])
+def test_a_ball_rolls_down_only_what_is_steeper_than_its_resistance(slope):
+    degrees = math.degrees(math.atan(slope))
+    turn, up = axis_angle([0, 1, 0], degrees), tilted(degrees)
+    bodies, contacts = make_world(
+        {"shape": {"plane": {}}, "orientation": turn}, {"shape": BALL, "mass": 1.0, "at": 0.0995 * up}
+    )
+    run(bodies, contacts, GRAVITY, 1 / 960, 4 * 960)
+    expected = max(0.0, 5 / 7 * 9.81 * (slope - 0.01) * math.cos(math.radians(degrees)) * 4)
+    assert np.linalg.norm(bodies.velocity[1]) == pytest.approx(expected, rel=0.02, abs=1e-9)
+
+
+@pytest.mark.parametrize("upper", [CUBE, BALL, CAPSULE], ids=name)
+@pytest.mark.parametrize("lower", [CUBE, {"box": [0.5, 0.5, 0.04]}, CYLINDER], ids=["cube", "plank", "cylinder"])
+@pytest.mark.parametrize("masses", [(1, 1), (1, 1000), (1000, 1), (1e-3, 1), (1, 1e-3)], ids=str)
+def test_default_coatings_carry_whatever_comes_to_rest_on_them(lower, upper, masses):
+    """At rest no more than 5 % of the thinner one's size overlaps, between any two and the floor; 6 % where a round end
+    presses a thousand times the weight of a plank into it."""
+    thick = {"box": lambda v: v[2], "cylinder": lambda v: v["length"]}[name(lower)](lower[name(lower)])
+    half = 0.2 if upper is CAPSULE else 0.1
+    bodies, contacts = make_world(
+        FLOOR,
+        {"shape": lower, "mass": masses[0], "at": [0, 0, thick / 2]},
+        {"shape": upper, "mass": masses[1], "at": [0, 0, thick + half]},
+    )
+    start = bodies.position.copy()
+    for _ in range(4):
+        run_adaptive(bodies, contacts, GRAVITY, 0.5, levels=11)
+        assert (bodies.position[1:3, 2] < start[1:3, 2] + 1e-4).all()  # nothing pops
+        if upper is CAPSULE:  # it stands on its end, and falls at last
+            break
+    floor_sink, sink = thick / 2 - bodies.position[1, 2], start[2, 2] - bodies.position[2, 2]
+    assert floor_sink < 0.05 * thick
+    assert sink - floor_sink < (0.06 if thick == 0.04 and upper is CAPSULE else 0.05) * min(thick, 0.2)
 
 
 def test_cylinder_rolls_without_a_ripple():
@@ -65,6 +134,7 @@ def test_cylinder_rolls_without_a_ripple():
             "orientation": lying,
             "velocity": [1, 0, 0],
             "spin": [0, 10, 0],
+            "coating": free_rolling(CYLINDER),
         },
     )
     run(bodies, contacts, GRAVITY, 1 / 960, 1920)

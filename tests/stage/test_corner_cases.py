@@ -46,7 +46,7 @@ def test_joints_that_cannot_hold_do_not_stop_others(impossible_first: bool) -> N
 def test_a_bat_that_starts_suddenly_hits_like_one_that_was_always_moving() -> None:
     def hit(keys: list[dict]) -> float:
         scene = Scene(seconds=0.3, gravity=[0, 0, 0])
-        scene.body("bat", box=[0.02, 0.3, 0.3], follows=keys)
+        scene.body("bat", box=[0.02, 0.3, 0.3], follows=keys, linear=True)
         scene.body("ball", sphere=0.01, mass=0.01, at=[0.025, 0, 0])
         return float(simulate(scene).position[-1, 1, 0])
 

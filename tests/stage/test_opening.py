@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from impel import Scene, simulate
+from impel.geometry.overlap import overlap_by
+from impel.motion.orientations import matrix_from_quaternion
 from impel.stage import Performance
 from impel.stage.opening import _may_overlap, opening_doubts
 
@@ -56,6 +58,62 @@ def test_overlaps_are_told_alike_by_both() -> None:
     scene.body("near", box=[1, 1, 1], mass=1, at=[3, 1.2, 0.7], euler=[45, 0, 0])
     expected = ["bodies.sunk: overlaps ground at the start, and the two are pushed apart"]
     assert opening_doubts(scene) == expected == Performance(scene).doubts
+
+
+def test_overlaps_are_seen_however_two_cross() -> None:
+    """Sticks that cross between their sampled points, and boxes exactly in each other, barely press at the start."""
+    scene = Scene(seconds=0.1, gravity=[0, 0, 0])
+    scene.body("stick", box=[2, 0.04, 0.04], mass=1)
+    scene.body("other", box=[0.04, 2, 0.04], mass=1, at=[0.11, 0, 0])
+    scene.body("one", box=[0.2, 0.2, 0.2], mass=1, at=[5, 0, 0])
+    scene.body("same", box=[0.2, 0.2, 0.2], mass=1, at=[5, 0, 0])
+    scene.body("beside", box=[0.2, 0.2, 0.2], mass=1, at=[5.2, 0, 0])
+    lines = Performance(scene).doubts
+    assert len(lines) == 2
+    for line, names in zip(lines, (("stick", "other"), ("one", "same"))):
+        assert all(name in line for name in names)
+        assert line.endswith("at the start, and the two are pushed apart")
+    assert opening_doubts(scene) == lines
+
+
+@settings(max_examples=100)
+@given(
+    st.lists(st.tuples(*[st.floats(-0.4, 0.4)] * 3), min_size=2, max_size=2),
+    st.lists(st.tuples(*[st.floats(-180, 180)] * 3), min_size=2, max_size=2),
+    st.sampled_from([{"box": [0.5, 0.3, 0.2]}, {"capsule": {"radius": 0.1, "length": 0.6}}]),
+)
+def test_boxes_and_capsules_overlap_as_a_plain_search_finds(places: list, turns: list, shape: dict) -> None:
+    """Points all through the one body, looked up in the other: slow, plain, and a lower bound of the depth."""
+    scene = Scene(gravity=[0, 0, 0])
+    for name, at, turn in zip("ab", places, turns):
+        scene.body(name, **shape, mass=1, at=at, euler=turn)
+    stage = Performance(scene).stage
+    contacts, bodies = stage.contacts, stage.bodies
+    assert contacts is not None
+    grid = np.stack(np.meshgrid(*[np.linspace(-0.4, 0.4, 33)] * 3), -1).reshape(-1, 3)
+    world = grid @ matrix_from_quaternion(bodies.orientation[0]).T + bodies.position[0]
+    there = (world - bodies.position[1]) @ matrix_from_quaternion(bodies.orientation[1])
+    deepest = -np.maximum(distances(shape, grid), distances(shape, there)).min()
+
+    def overlap(depth: float) -> bool:
+        (xa, xb), (qa, qb) = bodies.position, bodies.orientation
+        reach = contacts.extent[0, 0]
+        return bool(overlap_by(contacts.shapes, 0, tuple(xa), tuple(qa), 1, tuple(xb), tuple(qb), reach, depth))
+
+    if deepest > 0.001:
+        assert overlap(deepest - 0.001)
+    assert not overlap(max(deepest, 0.0) + 0.8 / 32)
+
+
+def distances(shape: dict, points: np.ndarray) -> np.ndarray:
+    if "box" in shape:
+        beyond = abs(points) - np.array(shape["box"]) / 2
+        return np.where(
+            (beyond > 0).any(-1), np.linalg.norm(np.maximum(beyond, 0), axis=-1), beyond.max(-1, initial=-np.inf)
+        )
+    rod = shape["capsule"]
+    along = np.clip(points[:, 2], -rod["length"] / 2, rod["length"] / 2)
+    return np.linalg.norm(points - np.outer(along, [0, 0, 1]), axis=-1) - rod["radius"]
 
 
 coordinate = st.floats(-1, 1)

@@ -31,7 +31,7 @@ def busy_scene(**world: object) -> Scene:
     scene.joint("knee", hinge=[inner, outer], at=[-1, 0, 1.0], axis=[0, 1, 0], limits=[-30, 30])
     outer.move([[-1, 0, 0.8], [-0.6, 0, 0.9], [-1.4, 0, 0.9]], base_distance=0.2, speed=2)
     rise = [{"time": 0.2}, {"time": 0.7, "at": [2, -1, 0.7]}]
-    scene.body("lift", box=[0.2, 0.2, 0.05], at=[2, -1, 0.5], follows=rise)
+    scene.body("lift", box=[0.2, 0.2, 0.05], at=[2, -1, 0.5], follows=rise, linear=True)
     scene.body("rider", sphere=0.1, mass=0.2, at=[2, -1, 0.625])
     return scene
 
@@ -154,6 +154,21 @@ def test_key_framed_body_moves_exactly_as_told_and_carries_what_stands_on_it() -
     told = np.interp(take.time, [0.2, 0.7], [0.5, 0.7])
     np.testing.assert_allclose(lift[:, 2], told, atol=1e-12)
     assert abs(rider[-1, 2] - 0.825) < 0.01
+
+
+def test_a_rider_stays_on_a_platform_that_turns_corners_smoothly() -> None:
+    """In straight lines it would be thrown off at the corner: 1.5 m/s across in no time."""
+    corner = [{"time": 0}, {"time": 2, "at": [1.5, 0, 1.5]}, {"time": 4, "at": [0, 0, 1]}]
+    ends = {}
+    for linear in (False, True):
+        scene = Scene(seconds=5)
+        scene.body("platform", box=[1, 1, 0.1], at=[0, 0, 1], follows=corner, linear=linear)
+        scene.body("rider", box=[0.3, 0.3, 0.3], mass=1, at=[0.2, 0, 1.2])
+        take = simulate(scene)
+        ends[linear] = take.position[-1, 1] - take.position[-1, 0]
+        assert take.position[120, 0] == pytest.approx([1.5, 0, 1.5])
+    assert ends[False] == pytest.approx([0.2, 0, 0.2], abs=2e-3)
+    assert abs(ends[True] - [0.2, 0, 0.2]).max() > 0.05
 
 
 @pytest.mark.parametrize("fps", [24, 30, 60, 120])

@@ -123,9 +123,8 @@ def test_mood_changes_on_the_way_by_the_clock_of_the_take() -> None:
 
 def test_walkers_and_bodies_share_the_stage_with_other_key_framed_bodies() -> None:
     scene = scene_with_a_ball()
-    scene.body(
-        "lift", box=[0.2, 0.2, 0.05], at=[2, -3, 0.5], follows=[{"time": 0.2}, {"time": 0.7, "at": [2, -3, 0.7]}]
-    )
+    keys = [{"time": 0.2}, {"time": 0.7, "at": [2, -3, 0.7]}]
+    scene.body("lift", box=[0.2, 0.2, 0.05], at=[2, -3, 0.5], follows=keys, linear=True)
     scene.walker("six", "hexapod", path=[[0, -4, 0], [3, -4, 0]], color="#2E86AB")
     take = simulate(scene)
     told = np.interp(take.time, [0.2, 0.7], [0.5, 0.7])

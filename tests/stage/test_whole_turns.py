@@ -59,9 +59,22 @@ def test_quaternions_are_reached_the_shorter_way() -> None:
 
 
 def test_what_follows_turns_evenly_through_the_angles_written() -> None:
-    take = simulate(fan(follows=[{"time": 0}, {"time": 2, "euler": [0, 0, 720]}, {"time": 4, "euler": [0, 0, 450]}]))
+    keys = [{"time": 0}, {"time": 2, "euler": [0, 0, 720]}, {"time": 4, "euler": [0, 0, 450]}]
+    take = simulate(fan(follows=keys, linear=True))
     expected = np.interp(take.time, [0, 2, 4], [0, 720, 450])
     np.testing.assert_allclose(turned(take), expected, atol=1e-9)
+
+
+def test_what_follows_smoothly_stops_where_the_angles_turn_back() -> None:
+    """Half the way at half the time, at rest at each of the keys, and at 3/2 of the mean speed in between."""
+    keys = [{"time": 0}, {"time": 2, "euler": [0, 0, 720]}, {"time": 4, "euler": [0, 0, 450]}]
+    take = simulate(fan(follows=keys))
+    u = np.minimum(take.time, 4) / 2
+    expected = np.where(u < 1, 720 * u**2 * (3 - 2 * u), 720 - 270 * (u - 1) ** 2 * (5 - 2 * u))
+    np.testing.assert_allclose(turned(take), expected, atol=0.5)
+    speed = np.gradient(turned(take), take.time)
+    assert abs(speed[[0, 120, 240]]).max() < 12
+    assert np.ptp(np.diff(speed)) < 60  # nowhere a jerk
 
 
 angle = st.floats(-800, 800)
@@ -70,7 +83,7 @@ angle = st.floats(-800, 800)
 @settings(max_examples=50)
 @given(st.lists(st.tuples(angle, angle, angle), min_size=1, max_size=5))
 def test_every_way_through_angles_is_short_steps_from_key_to_key(keys: list[tuple[float, float, float]]) -> None:
-    scene = fan(follows=[{"time": i, "at": [i, 0, 0], "euler": key} for i, key in enumerate(keys)])
+    scene = fan(follows=[{"time": i, "at": [i, 0, 0], "euler": key} for i, key in enumerate(keys)], linear=True)
     times, positions, orientations = followed(scene.bodies["fan"])
     assert np.all(np.diff(times) > 0)
     np.testing.assert_allclose(np.array(positions)[:, 0], times, atol=1e-12)

@@ -69,7 +69,7 @@ def _cylinder_field(p, radius, half):
 
 
 @kernel(inline=True)
-def _box_field(p, hx, hy, hz):
+def box_field(p, hx, hy, hz):
     sx = 1.0 if p[0] >= 0.0 else -1.0
     sy = 1.0 if p[1] >= 0.0 else -1.0
     sz = 1.0 if p[2] >= 0.0 else -1.0
@@ -87,6 +87,28 @@ def _box_field(p, hx, hy, hz):
     return length, scale(v, 1.0 / length)
 
 
+@kernel(inline=True)
+def _way_from_part(elements, e, p):
+    """From the bone of a blob's element to a point."""
+    start = (elements[e, 0], elements[e, 1], elements[e, 2])
+    along = sub((elements[e, 3], elements[e, 4], elements[e, 5]), start)
+    v = sub(p, start)
+    square = dot(along, along)
+    if square > 0.0:
+        v = axpy(-min(max(dot(v, along) / square, 0.0), 1.0), along, v)
+    return v
+
+
+@kernel
+def blob_part_field(elements, e, p):
+    """The field of one element of a blob alone."""
+    if elements is None:
+        return 0.0, (0.0, 0.0, 1.0)
+    v = _way_from_part(elements, e, p)
+    length = norm(v)
+    return length - elements[e, 6], _direction(v, length)
+
+
 @kernel
 def _blob_field(elements, first, last, blend, p):
     """Smooth minimum -t·log(Σ exp(-distance/t)) of the distances to the elements, t = blend/4.
@@ -98,12 +120,7 @@ def _blob_field(elements, first, last, blend, p):
     total = 0.0
     g = (0.0, 0.0, 0.0)
     for e in range(first, last):
-        start = (elements[e, 0], elements[e, 1], elements[e, 2])
-        along = sub((elements[e, 3], elements[e, 4], elements[e, 5]), start)
-        v = sub(p, start)
-        square = dot(along, along)
-        if square > 0.0:
-            v = axpy(-min(max(dot(v, along) / square, 0.0), 1.0), along, v)
+        v = _way_from_part(elements, e, p)
         length = norm(v)
         distance = length - elements[e, 6]
         if distance < nearest:
@@ -124,7 +141,7 @@ def field(shapes, s, p):
     if kind == PLANE:
         return p[2], (0.0, 0.0, 1.0)
     if kind == BOX:
-        return _box_field(p, shapes.size[s, 0], shapes.size[s, 1], shapes.size[s, 2])
+        return box_field(p, shapes.size[s, 0], shapes.size[s, 1], shapes.size[s, 2])
     if kind == SPHERE:
         return _sphere_field(p, shapes.size[s, 0])
     if kind == CAPSULE:

@@ -30,8 +30,8 @@ class Samples:
     normal: Floats2  # (S, 3) outward
     area: Floats  # (S,)
     range: Integers2  # (C, 2) first and last + 1 of a cluster's points
-    centre: Floats2  # (C, 3)
-    radius: Floats  # (C,)
+    box: Floats2  # (C, 6) lowest and highest corner of a box around a cluster
+    radius: Floats  # (C,) of a ball about its middle that holds the cluster
     clusters: Integers2  # (N, 2) first and last + 1 of a body's clusters
 
 
@@ -56,7 +56,8 @@ def make_samples(shapes: list[dict[str, Any]], arrays: Shapes) -> Samples | None
     centre = np.array([(cloud[0].min(0) + cloud[0].max(0)) / 2 for cloud in clouds])
     radius = np.array([np.linalg.norm(cloud[0] - c, axis=1).max() for cloud, c in zip(clouds, centre)])
     spans = np.stack([np.concatenate([[0], ends[:-1]]), ends], -1).astype(np.int64)
-    return Samples(at, normal, area, spans, centre, radius, clusters)
+    box = np.array([[*cloud[0].min(0), *cloud[0].max(0)] for cloud in clouds])
+    return Samples(at, normal, area, spans, box, radius, clusters)
 
 
 def box_clusters(half: Floats) -> list[tuple[Floats, Floats, Floats]]:

@@ -8,7 +8,7 @@ from impel.geometry.fields import BOX
 from impel.geometry.samples import INSET
 from impel.kernel import kernel
 from impel.motion.rotations import axpy, cross, dot, scale
-from impel.physics.patches import add_sample, distance, facing, press_ball, press_point
+from impel.physics.patches import DEPTH, add_sample, distance, facing, firm_at, press_ball, press_point
 
 # Gauss-Legendre on [0, 1], five points.
 NODES = tuple(0.5 + 0.5 * float(x) for x in np.polynomial.legendre.leggauss(5)[0])
@@ -105,7 +105,7 @@ def _end_of_overlap(shapes, b, centre, axis, inside, value, outside, r):
 @kernel
 def press_side(shapes, b, centre, axis, half, r, flat_ends, motion, material, patch):
     """The side of a capsule or cylinder: slices across the axis, set out afresh over the part that overlaps."""
-    stiffness, damping, limit, hard = material
+    stiffness, damping, limit, hard, _ = material
     lowest = _deepest(shapes, b, centre, axis, half, r)
     value = _side(shapes, b, centre, axis, lowest, r)[4]
     if value >= 0.0:
@@ -130,13 +130,17 @@ def press_side(shapes, b, centre, axis, half, r, flat_ends, motion, material, pa
                 continue
         area, chord = _segment_area(r, depth)
         more, more_chord = _segment_area(r, depth - limit / across)
+        # Fifth powers of the depth, summed over a parabolic segment (0.7388 is 10·B(3/2, 5)), and the derivative.
+        firmer, rising = firm_at(across * depth, material)
+        firmer *= 0.7388 * math.sqrt(2.0 * r * depth)
+        patch[DEPTH] = max(patch[DEPTH], across * depth)
         p = axpy(0.6 * depth - r, out, axpy(at, axis, centre))  # the centre of a parabolic segment
         add_sample(
             patch,
             p,
             g,
-            length * (stiffness * area + hard * more),
-            length * (stiffness * chord + hard * more_chord) / across,
+            length * (stiffness * (area + firmer * depth) + hard * more),
+            length * (stiffness * (chord + (1.5 + 4.0 * rising) * firmer) + hard * more_chord) / across,
             length * area,
             chord * chord / 20.0,
             motion,

@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.kernel import Floats2, Integers2, kernel, struct
+from impel.kernel import Floats2, Integers, Integers2, kernel, struct
 from impel.motion.rotations import (
     add,
     axpy,
@@ -42,13 +42,21 @@ class Bodies:
     torque: Floats2  # (N, 3) from contacts, about the centre of mass
     push: Floats2  # (N, 3) force of the actuators, held over the step
     twist: Floats2  # (N, 3) torque of the actuators, held over the step
+    asleep: Floats  # (N,) 1 while it sleeps, see sleep.py
+    calm: Floats  # (N,) for how long it has been all but still, s
+    mark: Floats2  # (N, 7) where it was and how it was turned when that began
+    felt: Floats2  # (N, 6) force and torque when it fell asleep
+    restless: Integers  # (N,) 1 for those that never sleep
     mass: Floats  # (N,) infinite where the body does not give way
     inverse_mass: Floats  # (N,)
     inertia: Floats2  # (N, 3) principal
     inverse_inertia: Floats2  # (N, 3)
     top: Integers2  # (N, 3) the axes in the order used by `turn_freely`
 
-    STATE = ("position", "orientation", "velocity", "momentum", "spin", "force", "torque", "push", "twist")
+    STATE = (
+        "position", "orientation", "velocity", "momentum", "spin", "force", "torque", "push", "twist",
+        "asleep", "calm", "mark", "felt",
+    )  # fmt: skip
 
 
 def make_bodies(
@@ -69,6 +77,11 @@ def make_bodies(
         torque=np.zeros((n, 3)),
         push=np.zeros((n, 3)),
         twist=np.zeros((n, 3)),
+        asleep=np.zeros(n),
+        calm=np.zeros(n),
+        mark=np.zeros((n, 7)),
+        felt=np.zeros((n, 6)),
+        restless=np.ones(n, np.int64),
         mass=np.array(mass, float),
         inverse_mass=np.where(free, 1.0 / np.where(free, mass, 1.0), 0.0),
         inertia=np.where(free[:, None], inertia, np.inf),
@@ -145,7 +158,7 @@ def kick(bodies, gravity, drag, dt):
     """Let the forces at the present state act for dt on the velocities. Called twice a step, with dt/2."""
     decay = math.exp(-drag * dt)
     for i in range(len(bodies.mass)):
-        if bodies.inverse_mass[i] > 0.0:
+        if bodies.inverse_mass[i] > 0.0 and bodies.asleep[i] == 0.0:
             force = add(get3(bodies.force, i), get3(bodies.push, i))
             v = axpy(dt * bodies.inverse_mass[i], force, get3(bodies.velocity, i))
             set3(bodies.velocity, i, scale(axpy(dt, gravity, v), decay))
@@ -159,7 +172,7 @@ def kick(bodies, gravity, drag, dt):
 def drift(bodies, dt):
     """Let the velocities act for dt on the places of bodies that nothing holds."""
     for i in range(len(bodies.mass)):
-        if bodies.inverse_mass[i] > 0.0:
+        if bodies.inverse_mass[i] > 0.0 and bodies.asleep[i] == 0.0:
             drift_one(bodies, i, dt)
 
 

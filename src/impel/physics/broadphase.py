@@ -21,6 +21,7 @@ Integers = NDArray[np.int64]
 
 MARGIN_SIZE = 0.15  # a body's margin: this share of its size ...
 MARGIN_TIME = 0.08  # ... plus the way it goes in this time, s. Measured: benchmarks/balls.py
+MARGIN_MOST = 0.5  # of its radius: what falls in a crowd must not list the whole crowd
 
 # Entries of `near.info`: pairs listed, pairs there should be room for, whether the list is built, how often it was.
 COUNT, WANTED, BUILT, BUILDS = range(4)
@@ -67,6 +68,7 @@ def find_pairs(bodies, contacts, dt):
         near.built,
         near.margin,
         near.box,
+        dt,
     )
     axis = _widest_axis(bodies.position)
     _sort(near.order, near.box, axis)
@@ -116,7 +118,7 @@ def _all_inside(position, orientation, velocity, spin, built, margin, kind, exte
 
 
 @kernel
-def _bound(position, orientation, velocity, spin, inverse_mass, kind, extent, built, margin, box):
+def _bound(position, orientation, velocity, spin, inverse_mass, kind, extent, built, margin, box, dt):
     """Make the fattened boxes, and note what they were made from."""
     for i in range(len(margin)):
         q = get4(orientation, i)
@@ -128,7 +130,8 @@ def _bound(position, orientation, velocity, spin, inverse_mass, kind, extent, bu
                 box[i, LOWEST + k] = -math.inf
                 box[i, HIGHEST + k] = math.inf
             continue
-        margin[i] = MARGIN_TIME * (norm(get3(velocity, i)) + extent[i, RADIUS] * norm(get3(spin, i)))
+        way = MARGIN_TIME * (norm(get3(velocity, i)) + extent[i, RADIUS] * norm(get3(spin, i)))
+        margin[i] = min(way, max(MARGIN_MOST * extent[i, RADIUS], 2.0 * dt / MARGIN_TIME * way))
         if inverse_mass[i] > 0.0:
             margin[i] += MARGIN_SIZE * min(extent[i, RADIUS], 2.0 * extent[i, INNER])
         x = rotate(q, (extent[i, CORE], 0.0, 0.0))

@@ -8,15 +8,22 @@ from impel.geometry.shapes import INNER, make_extents, make_shapes, solid
 from impel.kernel import kernel
 
 # Columns of `contacts.material`, what two coatings make together.
-STIFFNESS, DAMPING, FRICTION, LIMIT, HARD, ROOM = range(6)
+STIFFNESS, DAMPING, FRICTION, LIMIT, HARD, ROOM, FIRM, ROLLING, ROUND = range(9)
 # Columns of `contacts.coating`.
-SOFTNESS, THICKNESS, LOSS, ROUGHNESS, FINEST = range(5)
+SOFTNESS, THICKNESS, LOSS, ROUGHNESS, FINEST, FIRMNESS, RESISTANCE, CURVED = range(8)
 
 STOPPING_SPEED = 30.0  # m/s: beyond its limit a coating stiffens so much that it stops a body as fast as this
 
 # The default coating yields this much under the body's own weight: 0.5 mm for round shapes, 0.05 mm for flat
 # ones (stacks need that), so that ω = √(2g/depth) resp. √(g/depth) is 200-440 s⁻¹ whatever the mass: steps of 1-2 ms.
+# What is smaller than a few centimetres yields by a share of the way to its middle.
 ROUND_SINK, FLAT_SINK = 5e-4, 5e-5
+ROUND_SHARE, FLAT_SHARE = 0.02, 0.004
+
+# But what comes to rest on it may be a thousand times its weight, or stand on a corner: it grows firmer with the depth,
+# by 1 + (depth/firm)⁴, where firm is this share of the way to its middle. Such a load sinks in by a few per cent, and
+# asks for shorter steps only as long as it is there.
+FIRM_SHARE = 0.0115
 
 
 class Coating(NamedTuple):
@@ -26,22 +33,35 @@ class Coating(NamedTuple):
     thickness: float  # m: pressed deeper than this it stiffens
     damping: float = 0.5  # s/m (Hunt and Crossley): restitution 0.86, 0.55, 0.36 for 0.1, 0.5, 1 at 2.4 m/s
     friction: float = 0.6
+    rolling: float = 0.01  # of the load: what holds back a ball that rolls; lever over radius
+    firm: float = math.inf  # m: pressed this deep it is twice as hard as at first
 
 
 def default_coating(shape: dict[str, Any], mass: float) -> Coating:
-    """A stiff coating that barely yields under the body's own weight; a fixed body is rigid."""
+    """A stiff coating that barely yields under the body's own weight, and little under any; a fixed body is rigid."""
     arrays = make_shapes([shape])
     kind, (r, half, _) = arrays.kind[0], arrays.size[0]
     if kind == PLANE or not math.isfinite(mass):
         return Coating(math.inf, math.inf)
-    overlap = solid(shape).volume ** (2 / 3) * FLAT_SINK
+    inner = make_extents(arrays)[0, INNER]
+    flat, sink = min(FLAT_SINK, FLAT_SHARE * inner), min(ROUND_SINK, ROUND_SHARE * inner)
+    overlap = solid(shape).volume ** (2 / 3) * flat
     if kind == SPHERE:
-        overlap = math.pi * r * ROUND_SINK**2
+        overlap = math.pi * r * sink**2
     elif kind in (CAPSULE, CYLINDER):  # lying; a parabolic segment has 2/3 of the area of its rectangle
-        overlap = 4 / 3 * math.sqrt(2 * r) * ROUND_SINK**1.5 * 2 * half
+        overlap = 4 / 3 * math.sqrt(2 * r) * sink**1.5 * 2 * half
         if kind == CAPSULE:
-            overlap += math.pi * r * ROUND_SINK**2
-    return Coating(mass * 9.81 / overlap, 0.25 * make_extents(arrays)[0, INNER])
+            overlap += math.pi * r * sink**2
+    return Coating(mass * 9.81 / overlap, 0.25 * inner, firm=FIRM_SHARE * inner)
+
+
+def rolling_radius(shape: dict[str, Any]) -> float:
+    """Of a shape that can roll; infinite for flat ones."""
+    arrays = make_shapes([shape])
+    kind = arrays.kind[0]
+    if kind in (SPHERE, CAPSULE, CYLINDER):
+        return float(arrays.size[0, 0])
+    return float(make_extents(arrays)[0, INNER]) if kind == BLOB else math.inf
 
 
 @kernel(inline=True)
@@ -85,3 +105,8 @@ def mix(pair, count, kind, extent, coating, inverse_mass, material):
         material[p, LIMIT] = limit
         material[p, HARD] = mass * STOPPING_SPEED**2 / (area * way * way)
         material[p, ROOM] = room
+        # Each layer takes its share of the depth and grows firmer by that.
+        share_a, share_b = soft_a / soft, soft_b / soft
+        material[p, FIRM] = share_a**5 * coating[a, FIRMNESS] + share_b**5 * coating[b, FIRMNESS]
+        material[p, ROLLING] = math.sqrt(coating[a, RESISTANCE] * coating[b, RESISTANCE])
+        material[p, ROUND] = min(coating[a, CURVED], coating[b, CURVED])  # the smaller one rolls on the other

@@ -37,16 +37,23 @@ from impel.physics import coating as coating_of
 from impel.physics.bars import DISC, press_bar
 from impel.physics.bodies import Bodies
 from impel.physics.broadphase import PLACE, Near, with_capacity
-from impel.physics.coating import Coating, both_press, default_coating
-from impel.physics.friction import REMEMBERED, SHEAR, rub
+from impel.physics.coating import Coating, both_press, default_coating, rolling_radius
+from impel.physics.friction import CRUSHED, FORCE, KEPT, REMEMBERED, SHEAR, resist_rolling, rub
 from impel.physics.patches import BOUNCE, COLUMNS, ELASTIC, distance, press_ball, press_balls, press_points, sum_up
+from impel.physics.sleep import REST_PULL, is_still, push, wake
 from impel.physics.verdicts import GOOD, NOT_A_NUMBER, TOO_DEEP, TOO_FAR, TOO_STIFF
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-STIFFNESS_BOUND = 1.5  # a step is too long when this x stiffness x dt² / mass > 1, that is dt > 0.8/ω
-BLOW_CARE = 4.0  # x that for blows: undamped ones then keep their energy within 1 %
+STIFFNESS_BOUND = 0.75  # a step is too long when this x stiffness x dt² / mass > 1, that is dt > 1.2/ω; the sum over
+# all contacts of a body, in whatever direction, is well above ω²
+BLOW_CARE = 8.0  # x that for blows: undamped ones then keep their energy within 1 % ...
+CARELESS = 0.25  # s/m: ... and ones damped so much lose more than that anyway
+PUSHED = 0.5  # m/s: how fast bodies that are crushed, deeper than their coatings, are pushed apart at most ...
+CRUSHED_STRAIN = 1e7  # 1/s²: ... and the strain they ask care for: the limit on their force keeps them from ringing
+LONG = 1 / 240  # s: a long step, by which the force before the first one is limited
+SLIDES = 1e-6  # m/s: what slips this fast at Coulomb's limit slides
 DEPTH_SHARE = 0.5  # of the limit, by which the depth may change in a step
 NEAR = 1e-3  # m: what is so near is as good as touching for whoever stands there
 ROOM_SHARE = 0.5  # of the room, by which bodies may approach each other in a step
@@ -61,12 +68,12 @@ class Contacts:
     """The coatings of N bodies, and room for P pairs of them."""
 
     touching: Floats  # (P,) 1 while the two overlap
-    friction: Floats2  # (P, 5) friction.FORCE ...
+    friction: Floats2  # (P, 12) friction.FORCE ...
     load: Floats  # (P,) normal force at the present state, where touching
     place: Floats2  # (P, 14) POINT ...: where the two touch, or touched and are still near
     pair: Integers2  # (P, 2) written by `find_pairs`, as is the next
-    material: Floats2  # (P, 6) coating.STIFFNESS ...
-    coating: Floats2  # (N, 5) coating.SOFTNESS ...
+    material: Floats2  # (P, 9) coating.STIFFNESS ...
+    coating: Floats2  # (N, 8) coating.SOFTNESS ...
     extent: Floats2  # (N, 6) geometry.shapes.RADIUS ...
     shapes: Shapes
     samples: Samples | None
@@ -91,10 +98,13 @@ def make_contacts(
     arrays = make_shapes(shapes)
     samples = make_samples(shapes, arrays)
     finest = _finest_points(arrays, samples)
-    coating = np.zeros((n, 5))
+    coating = np.zeros((n, 8))
     for i in range(n):
         own = coatings[i] or default_coating(shapes[i], bodies.mass[i])
-        coating[i] = 1.0 / own.stiffness, own.thickness, own.damping, own.friction, finest[i]
+        firmness, curved = 1.0 / own.firm**4, rolling_radius(shapes[i])
+        coating[i] = (
+            1.0 / own.stiffness, own.thickness, own.damping, own.friction, finest[i], firmness, own.rolling, curved,
+        )  # fmt: skip
     near = Near(
         info=np.zeros(4, np.int64),
         box=np.zeros((n, 6)),
@@ -113,7 +123,7 @@ def make_contacts(
         load=np.zeros(0),
         place=np.zeros((0, PLACE)),
         pair=np.zeros((0, 2), np.int64),
-        material=np.zeros((0, 6)),
+        material=np.zeros((0, 9)),
         coating=coating,
         extent=make_extents(arrays),
         shapes=arrays,
@@ -151,7 +161,9 @@ def contact_forces(bodies, contacts, dt):
         set3(bodies.torque, i, (0.0, 0.0, 0.0))
     verdict = GOOD
     for p in range(contacts.near.info[broadphase.COUNT]):
-        verdict = max(verdict, _meet(bodies, contacts, p, dt))
+        if not (is_still(bodies, contacts.pair[p, 0]) and is_still(bodies, contacts.pair[p, 1])):
+            verdict = max(verdict, _meet(bodies, contacts, p, dt))
+    wake(bodies, contacts.extent[:, RADIUS])
     for i in range(len(bodies.mass)):
         if STIFFNESS_BOUND * contacts.strain[i] * dt * dt > 1.0:
             verdict = max(verdict, TOO_STIFF)
@@ -201,7 +213,8 @@ def _meet(bodies, contacts, p, dt):
     spin_a, spin_b = get3(bodies.spin, a), get3(bodies.spin, b)
     mass = 1.0 / (bodies.inverse_mass[a] + bodies.inverse_mass[b])
     damping, limit = materials[p, coating_of.DAMPING], materials[p, coating_of.LIMIT]
-    material = (materials[p, coating_of.STIFFNESS], damping, limit, materials[p, coating_of.HARD])
+    hard, firm = materials[p, coating_of.HARD], materials[p, coating_of.FIRM]
+    material = (materials[p, coating_of.STIFFNESS], damping, limit, hard, firm)
     motion = (sub(approach, cross(spin_a, apart)), sub(spin_a, spin_b))
     gap, speed = _press_into(contacts, a, b, qa, qb, apart, motion, material, patch[0])
     verdict = TOO_FAR if speed * dt > room and gap < speed * dt else GOOD
@@ -217,8 +230,11 @@ def _meet(bodies, contacts, p, dt):
         _part(bodies, contacts, p, dt)
         return verdict if elastic == elastic else NOT_A_NUMBER
 
-    force, moment, centre, products, elastic, stiffness, rate = sum_up(patch, both, qa, qb, apart, mass)
+    force, moment, centre, products, elastic, stiffness, rate, depth = sum_up(patch, both, qa, qb, apart, mass)
     spread = max(0.0, products[0][0] + products[1][1] + products[2][2])
+    # Crushed, by a blow, between bodies that do not give way, or placed so: until it is out of its firm depth again.
+    crushed = depth > limit or (contacts.friction[p, CRUSHED] == 1.0 and firm * depth**4 > 1.0)
+    contacts.friction[p, CRUSHED] = 1.0 if crushed else 0.0
     load = norm(force)
     normal = scale(force, 1.0 / max(load, 1e-300))
     arm = sub(centre, apart)
@@ -227,13 +243,14 @@ def _meet(bodies, contacts, p, dt):
         give_a = _give(give_a, get3(bodies.inverse_inertia, a), arm, normal, spread)
     if kind_b != SPHERE:
         give_b = _give(give_b, get3(bodies.inverse_inertia, b), centre, normal, spread)
-    care = 1.0 + (BLOW_CARE - 1.0) * min(1.0, rate / BOUNCE)
-    contacts.strain[a] += care * stiffness * give_a
-    contacts.strain[b] += care * stiffness * give_b
+    care = 1.0 + (BLOW_CARE - 1.0) * min(1.0, rate / BOUNCE) * max(0.0, 1.0 - damping / CARELESS)
+    most = CRUSHED_STRAIN if crushed else math.inf
+    contacts.strain[a] += min(care * stiffness * give_a, most)
+    contacts.strain[b] += min(care * stiffness * give_b, most)
     if rate * dt > DEPTH_SHARE * limit:
         verdict = max(verdict, TOO_DEEP)
     # Damping acts with the speed of half a step ago: it must not turn that speed round.
-    if damping * elastic * (give_a + give_b) * dt > 1.0:
+    if damping * elastic * (give_a + give_b) * dt > 1.0 and not crushed:
         verdict = max(verdict, TOO_STIFF)
 
     # A step that must be accepted all the same (fixed, or the shortest there is) shall not blow up: the spring is
@@ -242,16 +259,24 @@ def _meet(bodies, contacts, p, dt):
     allowed = min(load, elastic) / excess
     if load > elastic:
         allowed += min(load - elastic, rate / max((give_a + give_b) * dt, 1e-300))
+    slip = sub(add(approach, cross(spin_a, arm)), cross(spin_b, centre))
+    if crushed:  # it is stopped with any force, but not thrown back
+        closing = -dot(slip, normal)
+        allowed = min(allowed, max(0.0, PUSHED + closing) / ((give_a + give_b) * (dt if dt > 0.0 else LONG)))
     if allowed < load:
         force, moment = scale(force, allowed / load), scale(moment, allowed / load)
         load, stiffness = allowed, stiffness / excess
 
-    slip = sub(add(approach, cross(spin_a, arm)), cross(spin_b, centre))
     spin, turn = scale(add(spin_a, spin_b), 0.5), dot(sub(spin_a, spin_b), normal)
-    most = materials[p, coating_of.FRICTION] * load
-    grip, torque = rub(contacts.friction, p, slip, spin, turn, normal, most, stiffness, spread, mass, dt)
+    grip_most = materials[p, coating_of.FRICTION] * load
+    grip, torque = rub(contacts.friction, p, slip, spin, turn, normal, grip_most, stiffness, spread, mass, dt)
     force = add(force, grip)
     moment = axpy(torque, normal, add(moment, cross(centre, grip)))
+    rolling, radius = materials[p, coating_of.ROLLING], materials[p, coating_of.ROUND]
+    if rolling > 0.0 and radius < math.inf:
+        most, turning = rolling * radius * load, sub(spin_a, spin_b)
+        held = resist_rolling(contacts.friction, p, spin, turning, normal, most, radius, stiffness, mass, dt)
+        moment = add(moment, held)
     contacts.touching[p] = 1.0
     contacts.load[p] = load
     set3_at(contacts.place, p, POINT, add(get3(bodies.position, b), centre))
@@ -260,17 +285,28 @@ def _meet(bodies, contacts, p, dt):
     contacts.place[p, MET] = 1.0
     set3_at(contacts.place, p, SPREAD, products[0])
     set3_at(contacts.place, p, SPREAD + 3, (products[1][1], products[1][2], products[2][2]))
-    set3(bodies.force, a, add(get3(bodies.force, a), force))
-    set3(bodies.force, b, sub(get3(bodies.force, b), force))
-    set3(bodies.torque, a, add(get3(bodies.torque, a), sub(moment, cross(apart, force))))
-    set3(bodies.torque, b, sub(get3(bodies.torque, b), moment))
+    if bodies.asleep[a] == 0.0 and bodies.asleep[b] == 0.0:
+        set3_at(contacts.friction, p, KEPT, force)
+        # What slides, or lies on something that is moved, is not at rest, however slow it is.
+        slides = norm(get3_at(contacts.friction, p, FORCE)) > 0.999 * grip_most and norm(slip) > SLIDES
+        if slides and grip_most * (bodies.inverse_mass[a] + bodies.inverse_mass[b]) > REST_PULL:
+            bodies.calm[a] = bodies.calm[b] = 0.0
+        if bodies.inverse_mass[a] * bodies.inverse_mass[b] == 0.0 and not (is_still(bodies, a) or is_still(bodies, b)):
+            bodies.calm[a] = bodies.calm[b] = 0.0
+    kept = get3_at(contacts.friction, p, KEPT)
+    push(bodies, a, force, sub(moment, cross(apart, force)), kept, arm)
+    push(bodies, b, scale(force, -1.0), scale(moment, -1.0), scale(kept, -1.0), centre)
     return verdict
 
 
 @kernel
 def _part(bodies, contacts, p, dt):
-    """A pair that is apart remembers nothing of its friction, and where it met only while it is near."""
+    """A pair that is apart remembers nothing of its friction, and where it met only while it is near; one of the two that
+    sleeps misses the other."""
     if contacts.touching[p] != 0.0:
+        kept, nothing = get3_at(contacts.friction, p, KEPT), (0.0, 0.0, 0.0)
+        push(bodies, contacts.pair[p, 0], nothing, nothing, kept, nothing)
+        push(bodies, contacts.pair[p, 1], nothing, nothing, scale(kept, -1.0), nothing)
         contacts.touching[p] = 0.0
         for k in range(REMEMBERED):
             contacts.friction[p, k] = 0.0
@@ -289,7 +325,7 @@ def _press_into(contacts, a, b, qa, qb, apart, motion, material, patch):
     """Sum up how A's surface presses into B's field.
 
     `motion` is the velocity of A's points against B's, at B's centre, and the spin; `material` is stiffness,
-    damping, limit and hardness of the two coatings together.
+    damping, limit, hardness and firmness of the two coatings together.
     Returns a lower bound of the gap, and an upper bound of the speed at which it closes or opens.
     """
     shapes, extent, finest = contacts.shapes, contacts.extent, contacts.coating[b, coating_of.FINEST]
@@ -327,8 +363,15 @@ def _press_into(contacts, a, b, qa, qb, apart, motion, material, patch):
 
 @kernel
 def _give(inverse_mass, inverse_inertia, arm, normal, spread):
-    """How readily a body yields to a force at the contact: an upper bound of 1/m + lever²/inertia."""
+    """How readily a body yields to a force at the contact: an upper bound of how its fastest swing answers.
+
+    Of shift and turn together: [[1/m, lever/m·I], [lever/m·I, lever²/I + spread/I]] made symmetric, its largest root.
+    """
+    if inverse_mass == 0.0:
+        return 0.0
     lever = cross(arm, normal)
     swing = max(inverse_inertia[0], inverse_inertia[1], inverse_inertia[2])
-    across = inverse_mass + (dot(lever, lever) + spread) * swing
+    turn = spread * swing
+    whole = inverse_mass + dot(lever, lever) * swing + turn
+    across = 0.5 * (whole + math.sqrt(max(0.0, whole * whole - 4.0 * inverse_mass * turn)))
     return max(across, SHEAR * (inverse_mass + dot(arm, arm) * swing))

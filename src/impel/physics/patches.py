@@ -1,32 +1,33 @@
 """The patch where body A presses into the field of body B: how much of A is inside B, and the force that gives.
 
 Pressure is stiffness x depth, so the force is stiffness x volume of the overlap, along the gradient of B's
-field. Round surfaces are sampled where they touch and the overlap is known in closed form; flat and free
-surfaces carry fixed points with an area. All of this happens in B's frame.
-A patch is a row of sums.
+field. (Default coatings grow firmer: stiffness x depth x (1 + (depth/firm)⁴).) Round surfaces are sampled where they
+touch and the overlap is known in closed form; flat and free surfaces carry fixed points with an area. All of this
+happens in B's frame. A patch is a row of sums.
 """
 
 import math
 
-from impel.geometry.fields import BLOB, field
+from impel.geometry.fields import BLOB, BOX, box_field, field
 from impel.kernel import kernel
-from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, rotate, scale, transform
+from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, rotate, scale, sub, transform
 
 # Columns of a patch, all in B's frame and about B's centre.
-LOAD = 0  # normal force with damping, N
-FORCE = 1  # (3) on A
-MOMENT = 4  # (3) of that force
-CENTRE = 7  # (3) elastic force x point
-SPREAD = 10  # (6) elastic force x products of the point's coordinates: xx, xy, xz, yy, yz, zz
-ELASTIC = 16  # normal force without damping
-STIFFNESS = 17  # d(force)/d(depth), N/m
-VOLUME = 18  # of the overlap
-RATE = 19  # fastest change of depth, m/s
-CALM = 20  # (6) stiffness x change of depth, for slow samples: N/s, as a force and its moment
+FORCE = 0  # (3) on A, with damping
+MOMENT = 3  # (3) of that force
+CENTRE = 6  # (3) elastic force x point
+SPREAD = 9  # (6) elastic force x products of the point's coordinates: xx, xy, xz, yy, yz, zz
+ELASTIC = 15  # normal force without damping
+STIFFNESS = 16  # d(force)/d(depth), N/m
+VOLUME = 17  # of the overlap
+RATE = 18  # fastest change of depth, m/s
+CALM = 19  # (6) stiffness x change of depth, for slow samples: N/s, as a force and its moment
+DEPTH = 25  # of the deepest sample, m
 COLUMNS = 26
 
 BOUNCE = 0.1  # m/s: slower bounces, of half a millimetre, die out
 CALMING = 0.3  # of critical: extra damping of what is slower than a bounce, so that things come to rest
+FIRMEST = 1e4  # x: the most that a coating grows firmer
 GRAZING = 0.3  # cosine below which a fixed point, nearly edge-on to the field, loses its weight
 
 
@@ -36,9 +37,9 @@ def add_sample(patch, p, u, force, stiffness, volume, spread, motion, damping):
     rate = -dot(add(motion[0], cross(motion[1], p)), u)
     # Hunt and Crossley 1975: damping grows with the force, so there is no jerk at first touch and no pull at the last.
     load = force * max(0.0, 1.0 + damping * rate)
+    lever = cross(p, u)
     f = scale(u, load)
-    m = cross(p, f)
-    patch[LOAD] += load
+    m = scale(lever, load)
     patch[FORCE] += f[0]
     patch[FORCE + 1] += f[1]
     patch[FORCE + 2] += f[2]
@@ -61,8 +62,9 @@ def add_sample(patch, p, u, force, stiffness, volume, spread, motion, damping):
     patch[RATE] = max(patch[RATE], abs(rate))
     # That damping fades with the speed, and slow rocking would never end: see CALMING.
     if abs(rate) < BOUNCE:
-        f = scale(u, stiffness * rate * (1.0 - (rate / BOUNCE) ** 2))
-        m = cross(p, f)
+        calm = stiffness * rate * (1.0 - (rate / BOUNCE) ** 2)
+        f = scale(u, calm)
+        m = scale(lever, calm)
         patch[CALM] += f[0]
         patch[CALM + 1] += f[1]
         patch[CALM + 2] += f[2]
@@ -87,10 +89,21 @@ def _cap_volume(r, depth):
     return math.pi * d * d * (r - d / 3.0), math.pi * d * (2.0 * r - d)
 
 
+@kernel(inline=True)
+def firm_at(depth, material):
+    """By how much a coating is firmer at a depth than at first, 0 for not at all, and whether this still rises: 1 or 0.
+
+    A body that was placed deep inside another must not feel the millionfold.
+    """
+    square = depth * depth
+    firmer = material[4] * square * square
+    return (firmer, 1.0) if firmer < FIRMEST else (FIRMEST, 0.0)
+
+
 @kernel
 def press_balls(ra, rb, u, gap, motion, material, patch):
     """Ball A, beyond a gap from ball B along u: the exact lens."""
-    stiffness, damping, limit, hard = material
+    stiffness, damping, limit, hard, _ = material
     depth = -gap
     d = ra + rb + gap  # between the centres
     if d > abs(ra - rb):
@@ -101,8 +114,11 @@ def press_balls(ra, rb, u, gap, motion, material, patch):
         rim = 0.0
     beyond = max(0.0, depth - limit)
     r = ra * rb / (ra + rb)
-    force = stiffness * volume + hard * math.pi * r * beyond * beyond
-    slope = stiffness * math.pi * rim + hard * 2.0 * math.pi * r * beyond
+    firmer, rising = firm_at(depth, material)
+    force = stiffness * (volume + math.pi / 3.0 * firmer * r * depth * depth) + hard * math.pi * r * beyond * beyond
+    slope = stiffness * math.pi * (rim + (2.0 + 4.0 * rising) / 3.0 * firmer * r * depth)
+    slope += hard * 2.0 * math.pi * r * beyond
+    patch[DEPTH] = max(patch[DEPTH], depth)
     p = scale(u, rb - depth * ra / (ra + rb))
     add_sample(patch, p, u, force, slope, volume, rim / 3.0, motion, damping)
 
@@ -110,11 +126,17 @@ def press_balls(ra, rb, u, gap, motion, material, patch):
 @kernel
 def press_ball(r, centre, u, phi, share, motion, material, patch):
     """A ball, or the share of it that ends a capsule, against a field that is flat at its scale."""
-    stiffness, damping, limit, hard = material
+    stiffness, damping, limit, hard, _ = material
     depth = r - phi
     volume, slope = _cap_volume(r, depth)
     more, more_slope = _cap_volume(r, depth - limit)
-    force = share * (stiffness * volume + hard * more)
+    # The fifth powers of the depth, summed over the cap, and the derivative.
+    firmer, rising = firm_at(depth, material)
+    firmer *= 2.0 * math.pi * depth
+    firmer_slope = firmer * (r - depth / 6.0 if rising == 1.0 else r / 3.0 - depth / 14.0)
+    firmer *= depth * (r / 6.0 - depth / 42.0)
+    force = share * (stiffness * (volume + firmer) + hard * more)
+    patch[DEPTH] = max(patch[DEPTH], depth)
     # A paraboloid: mean square radius of its pressure a third of the rim's, centre of volume at 2/3 of its depth.
     p = axpy(min(depth, r) * 2.0 / 3.0 - r, u, centre)
     add_sample(
@@ -122,7 +144,7 @@ def press_ball(r, centre, u, phi, share, motion, material, patch):
         p,
         u,
         force,
-        share * (stiffness * slope + hard * more_slope),
+        share * (stiffness * (slope + firmer_slope) + hard * more_slope),
         share * volume,
         slope / (3.0 * math.pi),
         motion,
@@ -132,9 +154,12 @@ def press_ball(r, centre, u, phi, share, motion, material, patch):
 
 @kernel(inline=True)
 def press_point(patch, p, u, depth, area, motion, material):
-    stiffness, damping, limit, hard = material
-    force = area * (stiffness * depth + hard * max(0.0, depth - limit))
-    slope = area * (stiffness + hard if depth > limit else stiffness)
+    stiffness, damping, limit, hard, _ = material
+    firmer, rising = firm_at(depth, material)
+    beyond = max(0.0, depth - limit)
+    force = area * (stiffness * depth * (1.0 + firmer) + hard * beyond)
+    slope = area * (stiffness * (1.0 + (1.0 + 4.0 * rising) * firmer) + (hard if depth > limit else 0.0))
+    patch[DEPTH] = max(patch[DEPTH], depth)
     add_sample(patch, p, u, force, slope, area * depth, 0.0, motion, damping)
 
 
@@ -157,21 +182,55 @@ def press_points(shapes, b, samples, a, centre, turn, half, motion, material, fi
     """
     if samples is None:
         return
+    low, high = _box_around(centre, turn, half)
+    flat, boxed = shapes.kind[a] == BOX, shapes.kind[b] == BOX
+    normal = (0.0, 0.0, 0.0)
     for c in range(samples.clusters[a, 0], samples.clusters[a, 1]):
-        p = add(centre, transform(turn, get3(samples.centre, c)))
-        wide = samples.radius[c]
-        outside = abs(p[0]) > half[0] + wide or abs(p[1]) > half[1] + wide or abs(p[2]) > half[2] + wide
-        if outside or distance(shapes, b, p)[0] > wide:
+        first, last = get3_at(samples.box, c, 0), get3_at(samples.box, c, 3)
+        if not _overlap(first, last, low, high):
             continue
+        p = add(centre, transform(turn, scale(add(first, last), 0.5)))
+        if distance(shapes, b, p)[0] > samples.radius[c]:
+            continue
+        if flat:
+            normal = transform(turn, get3(samples.normal, samples.range[c, 0]))
         for s in range(samples.range[c, 0], samples.range[c, 1]):
-            p = add(centre, transform(turn, get3(samples.at, s)))
+            at = get3(samples.at, s)
+            if not _overlap(at, at, low, high):
+                continue
+            p = add(centre, transform(turn, at))
             if abs(p[0]) > half[0] or abs(p[1]) > half[1] or abs(p[2]) > half[2]:
                 continue
-            phi, g = distance(shapes, b, p)
+            phi, g = box_field(p, half[0], half[1], half[2]) if boxed else distance(shapes, b, p)
             if phi < 0.0:
-                area = facing(transform(turn, get3(samples.normal, s)), g)
+                if not flat:
+                    normal = transform(turn, get3(samples.normal, s))
+                area = facing(normal, g)
                 if area > 0.0:
                     press_point(patch, p, g, -phi, area * min(samples.area[s], finest), motion, material)
+
+
+@kernel(inline=True)
+def _box_around(centre, turn, half):
+    """The lowest and the highest corner of a box around B in A's frame."""
+    if half[0] == math.inf:
+        return (-math.inf, -math.inf, -math.inf), (math.inf, math.inf, math.inf)
+    x, y, z = turn
+    wide = add(add(_sides(x, half[0]), _sides(y, half[1])), _sides(z, half[2]))
+    middle = axpy(-centre[0], x, axpy(-centre[1], y, scale(z, -centre[2])))
+    return sub(middle, wide), add(middle, wide)
+
+
+@kernel(inline=True)
+def _sides(axis, half):
+    return abs(axis[0]) * half, abs(axis[1]) * half, abs(axis[2]) * half
+
+
+@kernel(inline=True)
+def _overlap(first, last, low, high):
+    along = first[0] <= high[0] and last[0] >= low[0]
+    across = first[1] <= high[1] and last[1] >= low[1]
+    return along and across and first[2] <= high[2] and last[2] >= low[2]
 
 
 @kernel(inline=True)
@@ -209,10 +268,10 @@ def _mean(a, b, share):
 
 @kernel
 def sum_up(patch, both, qa, qb, apart, mass):
-    """Force on A, its moment about B's centre, centre of pressure from there, mean products of the patch's extent (rows),
-    elastic force, stiffness, and fastest change of depth."""
+    """Force on A, its moment about B's centre, centre of pressure from there, mean products of the patch's extent
+    (rows), elastic force, stiffness, fastest change of depth, and largest depth."""
     force, moment, centre, spread = _in_world(patch, 0, qb, mass)
-    elastic, stiffness, rate = patch[0, ELASTIC], patch[0, STIFFNESS], patch[0, RATE]
+    elastic, stiffness, rate, depth = patch[0, ELASTIC], patch[0, STIFFNESS], patch[0, RATE], patch[0, DEPTH]
     if both:
         # Whoever found more of the overlap is the better witness.
         v0, v1 = patch[0, VOLUME], patch[1, VOLUME]
@@ -228,5 +287,5 @@ def sum_up(patch, both, qa, qb, apart, mass):
         spread = _mean(spread, spread1, share)
         elastic = total
         stiffness = w * stiffness + (1.0 - w) * patch[1, STIFFNESS]
-        rate = max(rate, patch[1, RATE])
-    return force, moment, centre, spread, elastic, stiffness, rate
+        rate, depth = max(rate, patch[1, RATE]), max(depth, patch[1, DEPTH])
+    return force, moment, centre, spread, elastic, stiffness, rate, depth

@@ -163,7 +163,7 @@ class Coating(Model):
     stiffness: Positive | None = Field(
         default=None,
         description="How hard it is to press in, in newtons per cubic metre: 1e5 is foam, 1e7 is wood; "
-        "left out, its own weight barely presses it in; what is fixed is rigid.",
+        "left out, its own weight barely presses it in, and much more only a little; what is fixed is rigid.",
     )
     thickness: Size | None = Field(
         default=None,
@@ -179,6 +179,12 @@ class Coating(Model):
         default=None,
         description="How well it grips: 0 is ice, 0.6 wood, 1 rubber; left out, 0.6. "
         "Two that touch grip by √(one × other), so ice stays ice.",
+    )
+    rolling: NotNegative | None = Field(
+        default=None,
+        description="How much it holds back what rolls, as a share of the load: 0 lets balls roll for ever, 0.01 is a "
+        "floor, 0.1 a lawn; left out, 0.01. On a slope steeper than this a ball begins to roll. Of two that touch, "
+        "√(one × other).",
     )
 
 
@@ -223,8 +229,12 @@ class Body(Placed):
         default=None,
         min_length=1,
         max_length=MOST_FOLLOW_KEYS,
-        description="Makes it move exactly as told by keys with times, straight and evenly from one to the next, "
-        "pushing others and never giving way.",
+        description="Makes it move exactly as told by keys with times, smoothly through all of them and at rest where "
+        "a key is repeated, pushing others and never giving way.",
+    )
+    linear: Flag = Field(
+        default=False,
+        description="true makes what follows keys go straight and turn evenly from one key to the next.",
     )
     collides: Flag = Field(
         default=True,

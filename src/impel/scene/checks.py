@@ -81,6 +81,8 @@ def _body(body: Body, where: str) -> Iterator[str]:
         for i, key in enumerate(body.follows):
             yield from _one_orientation(key, f"{where}.follows.{i}")
         yield from _whole_turns(body.follows, f"{where}.follows")
+    elif body.linear:
+        yield f"{where}.linear: is about the way between the keys of follows, and there are none"
 
 
 def _one_orientation(thing: Placed | FollowKey | TurnKey | Goal, where: str) -> Iterator[str]:

@@ -11,13 +11,12 @@ from impel.control.linkage import BALL, HINGE, OTHER, ROPE, WELD, Tie
 from impel.control.specs import ActuatorSpec, largest_stable_step, make_actuators
 from impel.files import Problem
 from impel.geometry.shapes import Solid, solid
-from impel.motion.follow import follow
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
 from impel.physics.assembly import assemble
 from impel.physics.bodies import Bodies, make_bodies
 from impel.physics.coating import Coating, default_coating
 from impel.physics.contact import Contacts, make_contacts
-from impel.physics.follow import Followers
+from impel.physics.follow import Followers, Told, make_followers
 from impel.physics.joint_specs import KINDS, JointSpec
 from impel.physics.joints import AT_A, FRAME_A, Joints, make_joints
 from impel.scene.actors import Move, Turn
@@ -78,6 +77,8 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
     ]
     actuator_specs = [_actuator(body, wish, solids[body], index) for _, body, wish in wishes]
     actuators = _actuators(actuator_specs, bodies, joints, scene.world) if actuator_specs else None
+    if not by_hand:
+        _let_sleep(bodies, specs, wishes)
     stage = Stage(
         bodies=bodies,
         followers=_followers(cast, troupe, solids, index),
@@ -120,12 +121,18 @@ def _bodies(cast: dict[str, Body], solids: list[Solid], needs_world: bool) -> Bo
     return make_bodies(*(np.array(column, float) for column in zip(*rows, strict=True)))
 
 
+def _let_sleep(bodies: Bodies, joints: list[JointSpec], wishes: list[tuple[str, int, Any]]) -> None:
+    """What can fall asleep: bodies that nothing but contact and gravity moves."""
+    bodies.restless[:] = bodies.inverse_mass == 0.0
+    bodies.restless[[i for joint in joints for i in (joint.a, joint.b)] + [body for _, body, _ in wishes]] = 1
+
+
 def start_of(body: Body) -> tuple[Any, Any]:
     """Where a shape's origin is at time 0, and how it is turned."""
     if body.follows is None:
         return body.at, body.orientation
-    times, positions, orientations = (np.asarray(told, float) for told in followed(body))
-    return follow(times, positions, orientations, 0, len(times), 0.0)
+    told = followed(body)
+    return told.positions[0], told.orientations[0]  # where it rests until its first key
 
 
 def centre_of(whole: Solid, at: Any, orientation: Any) -> tuple[Floats, Floats]:
@@ -135,20 +142,13 @@ def centre_of(whole: Solid, at: Any, orientation: Any) -> tuple[Floats, Floats]:
 
 
 def _followers(cast: dict[str, Body], troupe: Troupe, solids: list[Solid], index: dict[str, int]) -> Followers | None:
-    told: list[tuple[int, Any, Any, Any]] = [
-        (index[name], *followed(body)) for name, body in cast.items() if body.follows is not None
+    told = [
+        Told(index[name], solids[index[name]], *followed(body), body.linear)
+        for name, body in cast.items()
+        if body.follows is not None
     ]
-    told += [(index[name], *part[1:]) for name, part in troupe.parts.items()]
-    if not told:
-        return None
-    places = [centre_of(solids[i], positions, orientations) for i, _, positions, orientations in told]
-    return Followers(
-        body=np.array([i for i, *_ in told], np.int64),
-        first=np.cumsum([0, *(len(times) for _, times, *_ in told)], dtype=np.int64),
-        time=np.concatenate([np.asarray(times, float) for _, times, *_ in told]),
-        position=np.concatenate([position for position, _ in places]),
-        orientation=np.concatenate([orientation for _, orientation in places]),
-    )
+    told += [Told(index[name], solids[index[name]], *part[1:], linear=True) for name, part in troupe.parts.items()]
+    return make_followers(told) if told else None
 
 
 def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> JointSpec:
@@ -256,8 +256,10 @@ def _contacts(cast: dict[str, Body], bodies: Bodies, joints: list[JointSpec]) ->
 
 
 def _coating(body: Body, mass: float) -> Coating:
-    """What the animator wrote about a coating, completed by the default one."""
+    """What the animator wrote about a coating, completed by the default one; what is written stays as it is."""
     given = body.coating.model_dump(exclude_none=True)
+    if body.coating.stiffness is not None or body.coating.thickness is not None:
+        given["firm"] = math.inf
     return default_coating(body.shape.to_document(), mass)._replace(**given)
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from impel.control.targets import AGO, KEY, NEAREST
 from impel.kernel import kernel, struct
 from impel.motion.rotations import get3, norm, sub
+from impel.physics.broadphase import COUNT
 from impel.physics.verdicts import DIVERGED, GOOD, REASONS
 from impel.stage.state import Stage
 from impel.takes import EVENT_KINDS
@@ -118,7 +119,7 @@ def _where_rough(now, before, verdict):
 def _pressing_pair(bodies, contacts):
     one, other, most = -1, -1, -1.0
     if contacts is not None:
-        for p in range(len(contacts.touching)):
+        for p in range(contacts.near.info[COUNT]):
             if contacts.touching[p] != 0.0:
                 a, b = contacts.pair[p, 0], contacts.pair[p, 1]
                 blow = contacts.load[p] * max(bodies.inverse_mass[a], bodies.inverse_mass[b])
@@ -145,7 +146,7 @@ def _jolted_joint(bodies, before, joints):
 def _notice_contacts(now, before, events, time):
     if now is None:
         return
-    for p in range(len(now.touching)):
+    for p in range(now.near.info[COUNT]):
         if now.touching[p] != before.touching[p]:
             kind = BEGIN if now.touching[p] == 1.0 else END
             _tell(events, time, kind, now.pair[p, 0], now.pair[p, 1], now.load[p])

@@ -7,11 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.geometry.fields import PLANE
+from impel.geometry.overlap import overlap_by
 from impel.geometry.shapes import CORE, RADIUS, SKIN, make_extents, make_shapes, solid
-from impel.kernel import replace
+from impel.kernel import kernel, replace
 from impel.motion.orientations import matrix_from_quaternion
+from impel.motion.rotations import get3, get4
 from impel.physics.bodies import Bodies
-from impel.physics.broadphase import grow
+from impel.physics.broadphase import COUNT, grow
+from impel.physics.coating import LIMIT
 from impel.physics.joints import JOINT, MEMBER
 from impel.scene import Scene
 from impel.stage.compile import Compiled, centre_of, compile_scene, start_of
@@ -70,15 +73,31 @@ def _moved(compiled: Compiled, bodies: Bodies, i: int, joints: list[str]) -> Ite
 
 
 def overlaps(stage: Stage, names: list[str]) -> Iterator[str]:
-    """Bodies that press each other with many times their weight at the start were placed into each other."""
+    """Bodies that were placed into each other: deeper than their coatings, or pressed with many times their weight."""
     contacts, bodies = stage.contacts, stage.bodies
     if contacts is None:
         return
-    for p in np.flatnonzero(contacts.touching != 0.0):
+    count = contacts.near.info[COUNT]
+    deep = np.zeros(count, np.bool_)
+    _look_for_overlaps(bodies, contacts, deep)
+    for p in range(count):
         lightest = 1.0 / bodies.inverse_mass[contacts.pair[p]].max()
-        if contacts.load[p] > PRESSED * lightest:
+        if deep[p] or (contacts.touching[p] != 0.0 and contacts.load[p] > PRESSED * lightest):
             one, other = (names[i] for i in contacts.pair[p])
             yield f"bodies.{one}: overlaps {other} at the start, and the two are pushed apart"
+
+
+@kernel
+def _look_for_overlaps(bodies, contacts, deep):
+    for p in range(len(deep)):
+        a, b = contacts.pair[p, 0], contacts.pair[p, 1]
+        if contacts.extent[b, RADIUS] < contacts.extent[a, RADIUS]:
+            a, b = b, a
+        xa, xb = get3(bodies.position, a), get3(bodies.position, b)
+        qa, qb = get4(bodies.orientation, a), get4(bodies.orientation, b)
+        # Where two overlap by a depth, no place is deeper than half of it in both.
+        depth = 0.5 * contacts.material[p, LIMIT]
+        deep[p] = overlap_by(contacts.shapes, a, xa, qa, b, xb, qb, contacts.extent[a, RADIUS], depth)
 
 
 def _may_start_apart(scene: Scene) -> bool:

@@ -86,7 +86,7 @@ class Memory(NamedTuple):
 
 def remember(stage: Stage) -> Memory:
     """Move all that a step may change into one buffer, so that a snapshot or a rollback is one copy."""
-    size = sum(getattr(group, name).size for group in fields_of(stage).values() for name in _state(group))
+    size = sum(getattr(group, name).size for group in _groups(stage).values() for name in _state(group))
     values, saved = np.zeros(size), np.zeros(size)
     now = _with_views(stage, values)
     return Memory(now, _with_views(now, saved), values, saved)
@@ -95,7 +95,7 @@ def remember(stage: Stage) -> Memory:
 def _with_views(stage: Stage, buffer: Floats) -> Stage:
     start = 0
     changed = {}
-    for title, group in fields_of(stage).items():
+    for title, group in _groups(stage).items():
         views = {}
         for name in _state(group):
             array = getattr(group, name)
@@ -106,6 +106,12 @@ def _with_views(stage: Stage, buffer: Floats) -> Stage:
         if views:
             changed[title] = replace(group, **views)
     return replace(stage, **changed)
+
+
+def _groups(stage: Stage) -> dict[str, Any]:
+    """The groups of a stage, with the one that has room for more than it holds at the end: see `step.copy`."""
+    groups = fields_of(stage)
+    return groups | {"contacts": groups.pop("contacts")}
 
 
 def _state(group: Any) -> tuple[str, ...]:

@@ -3,14 +3,16 @@
 import math
 
 from impel.control.actuators import act, pull_tree, want
+from impel.geometry.shapes import RADIUS
 from impel.kernel import kernel
 from impel.motion.rotations import set3
 from impel.physics.bodies import drift, kick
-from impel.physics.broadphase import find_pairs
+from impel.physics.broadphase import COUNT, find_pairs
 from impel.physics.contact import contact_forces, meet_near
 from impel.physics.displacement import hold_positions_displacement, hold_positions_paper
 from impel.physics.follow import lead_followers, place_followers
 from impel.physics.rattle import hold_positions, hold_velocities
+from impel.physics.sleep import all_sleep, settle
 from impel.physics.verdicts import GOOD, NOT_A_NUMBER
 from impel.stage.answers import ask
 from impel.stage.events import notice
@@ -54,6 +56,8 @@ def step(stage, time, dt, dt_last):
     kick(bodies, gravity, drag, 0.5 * dt)
     if joints is not None and stage.printed is None:
         hold_velocities(bodies, joints)
+    if contacts is not None:
+        settle(bodies, contacts.extent[:, RADIUS], gravity, dt)
     return verdict if all_finite(bodies) else NOT_A_NUMBER
 
 
@@ -99,8 +103,16 @@ def lend_a_hand(bodies, hand):
 
 
 @kernel
-def copy(source, destination):
-    for i in range(len(source)):
+def copy(source, destination, contacts):
+    """Copy the state of a stage: of the pairs of bodies, which come last, only as many as are listed."""
+    end = len(source)
+    if contacts is not None:
+        room, listed = len(contacts.touching), contacts.near.info[COUNT]
+        for width in (contacts.place.shape[1], contacts.friction.shape[1], 1):
+            end -= room * width
+            for i in range(end, end + listed * width):
+                destination[i] = source[i]
+    for i in range(end):
         destination[i] = source[i]
 
 
@@ -133,6 +145,14 @@ def all_finite(bodies):
             total += bodies.position[i, k] + bodies.velocity[i, k] + bodies.spin[i, k] + bodies.orientation[i, k]
         total += bodies.orientation[i, 3]
     return math.isfinite(total)
+
+
+@kernel
+def nothing_stirs(bodies, followers, joints, actuators, hand):
+    """Whether all that could move is asleep, and nothing is there to wake it."""
+    if followers is None and joints is None and actuators is None and hand is None:
+        return all_sleep(bodies)
+    return False
 
 
 @kernel
@@ -172,6 +192,8 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         clock.patience[0] = GROW_AFTER
         return outcome
     frame_ticks = pace.steps << pace.deepest
+    if nothing_stirs(now.bodies, now.followers, now.joints, now.actuators, now.hand):
+        return FRAME_DONE
     while clock.tick[0] < frame_ticks:
         ticks = 1 << (pace.deepest - clock.level[0])
         dt = pace.frame_seconds * ticks / frame_ticks
@@ -181,15 +203,15 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         if not all_pairs_listed(now.bodies, now.followers, now.contacts, time, dt):
             return NEEDS_PAIRS
 
-        copy(values, saved)
+        copy(values, saved, now.contacts)
         verdict = step(now, time, dt, clock.dt_last[0])
 
         if verdict != GOOD and ticks > 1:
-            copy(saved, values)
+            copy(saved, values, now.contacts)
             halve_step(clock, verdict)
             continue
         if verdict == NOT_A_NUMBER:
-            copy(saved, values)
+            copy(saved, values, now.contacts)
             return FAILED
 
         notice(now, before, events, clock, time + dt, dt, verdict)
