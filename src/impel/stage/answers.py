@@ -47,6 +47,7 @@ STILL = 0.02  # of the speed that it should have: what friction holds stands sti
 HUNTING = 0.1  # ... so much of what is learnt is forgotten again: an integral would slip and stick for ever. What remains,
 # ten times its pull, is what an actor may gather to overcome friction.
 
+GRASP = 2.0  # times the weight of what is loose: as hard as two sides must press to hold it by a friction of 0.5, and more
 CLOSED = 0.1  # of the base distance: who is kept from its target by more presses as hard as it shall
 
 # Rows of `vectors`.
@@ -426,7 +427,7 @@ def pull(actuators, handles, stuck, square, held, loose, gravity):
     press_on(actuators, handles, stuck, square, blocked, extra)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        most = actuators.press[a] if actuators.press[a] >= 0.0 else loose * actuators.arm[a]
+        most = actuators.press[a] if actuators.press[a] >= 0.0 else GRASP * loose * actuators.arm[a]
         offset = get3(actuators.offset, a)
         share = most / (max(norm(offset), CLOSED * actuators.base[a]) * math.sqrt(actuators.whole_inertia[a]))
         _set_three(extra, k, axpy(share, offset, _three(extra, k)))
