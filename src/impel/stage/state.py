@@ -55,6 +55,7 @@ class Clock:
     rejected: Integers  # tries of the present step that were taken back
     reason: Integers  # the last verdict against one of them
     forced: Integers  # the verdict on the first of a run of steps that were taken because none shorter was possible
+    rough_steps: Integers  # how many there were in this run
     rough_since: Floats  # s: when this run began ...
     rough_at: Integers  # ... and where: at a joint, or with two bodies
     rough_with: Integers

@@ -10,8 +10,9 @@ from impel.physics.broadphase import find_pairs
 from impel.physics.contact import contact_forces
 from impel.physics.displacement import hold_positions_displacement, hold_positions_paper
 from impel.physics.follow import lead_followers, place_followers
+from impel.physics.gaps import measure_gaps
 from impel.physics.rattle import hold_positions, hold_velocities
-from impel.physics.verdicts import GOOD, NOT_A_NUMBER
+from impel.physics.verdicts import DIVERGED, GOOD, NOT_A_NUMBER
 from impel.stage.events import notice
 from impel.stage.feel import feel, feel_contact
 
@@ -20,6 +21,7 @@ FRAME_DONE, STEP_DONE, NEEDS_PAIRS, NEEDS_EVENTS, FAILED, OPENED = range(6)
 
 NEAR = 1e-3  # m: what is placed so near to the ground stands on it
 GROW_AFTER = 8  # good steps before the step may double ...
+RESIGN_AFTER = 32  # steps in a row in which joints did not hold, as short as they were: then longer ones do as well
 GROW_LATER = 256  # ... and at most, where doubling failed again and again, as with things that lie still
 
 
@@ -158,6 +160,12 @@ def double_step(clock, ticks):
 
 
 @kernel
+def check_joints(bodies, joints):
+    if joints is not None:
+        measure_gaps(bodies, joints)
+
+
+@kernel
 def play(now, before, values, saved, events, clock, pace, one_step):
     """Go on to the end of the frame; Python is asked only once a frame (or once a step, with `one_step`).
 
@@ -185,7 +193,8 @@ def play(now, before, values, saved, events, clock, pace, one_step):
             now.contacts, now.actuators, now.hand, now.gravity, now.drag,
         )  # fmt: skip
 
-        if verdict != GOOD and ticks > 1:
+        resigned = verdict == DIVERGED and clock.forced[0] == DIVERGED and clock.rough_steps[0] >= RESIGN_AFTER
+        if verdict != GOOD and ticks > 1 and not resigned:
             copy(saved, values)
             halve_step(clock, verdict)
             continue
@@ -199,4 +208,5 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         double_step(clock, ticks)
         if one_step and clock.tick[0] < frame_ticks:
             return STEP_DONE
+    check_joints(now.bodies, now.joints)
     return FRAME_DONE
