@@ -3,10 +3,39 @@
 import math
 
 from impel.kernel import kernel
-from impel.motion.rotations import exponential, get3_at, get4_at, multiply, normalize, scale, set3, set4
+from impel.motion.rotations import (
+    conjugate,
+    cross,
+    exponential,
+    get3_at,
+    get4,
+    get4_at,
+    multiply,
+    normalize,
+    rotate,
+    scale,
+    set3,
+    set3_at,
+    set4,
+    set4_at,
+    sub,
+    unrotate,
+)
 from impel.physics.closing import close_evenly, close_gaps, keep_limits, keep_places, take_limits
-from impel.physics.gaps import measure_gaps
-from impel.physics.joints import KEPT_ORIENTATION, KEPT_POSITION, LIVE, MEMBER
+from impel.physics.gaps import APART, measure_gaps
+from impel.physics.joint_rows import look
+from impel.physics.joints import (
+    AT_A,
+    FRAME_A,
+    FRAME_B,
+    HINGE,
+    KEPT_ORIENTATION,
+    KEPT_POSITION,
+    LINEAR,
+    LIVE,
+    MEMBER,
+    WELD,
+)
 from impel.physics.rattle import hold_velocities
 
 ITERATIONS = 200  # 3 to 10 are usual; many only where the joints cannot be closed
@@ -28,9 +57,35 @@ def assemble(bodies, joints):
             joints.rows[r, LIVE] = 0.0 if r == joints.each[k].limit else 1.0
     for island in range(len(joints.island) - 1):
         largest = max(largest, _bring_together(bodies, joints, island))
-    hold_velocities(bodies, joints)
     measure_gaps(bodies, joints)
+    for k in range(len(joints.each)):
+        j = joints.each[k].index
+        if max(joints.apart[j, 0], joints.apart[j, 1]) <= APART:
+            _fit(bodies, joints, k)
+    hold_velocities(bodies, joints)
     return largest
+
+
+@kernel
+def _fit(bodies, joints, k):
+    """Take a joint that is closed but for the rounding of numbers in a file as closed.
+
+    Where joints hold more than they need to, as two welds of the same bodies do, no step could close them better.
+    """
+    joint, fixed = joints.each[k], joints.fixed
+    look(bodies, joints, k, k + 1, True)
+    q_a, q_b = get4(bodies.orientation, joint.a), get4(bodies.orientation, joint.b)
+    at = get3_at(fixed, k, AT_A)
+    for r in range(joint.row, joint.row_end):
+        if r != joint.limit:
+            at = sub(at, unrotate(q_a, scale(get3_at(joints.rows, r, LINEAR), joints.change[r])))
+    set3_at(fixed, k, AT_A, at)
+    frame_a, frame_b = multiply(q_a, get4_at(fixed, k, FRAME_A)), multiply(q_b, get4_at(fixed, k, FRAME_B))
+    if joint.kind == HINGE:
+        turn = exponential(cross(rotate(frame_a, (0.0, 0.0, 1.0)), rotate(frame_b, (0.0, 0.0, 1.0))))
+        set4_at(fixed, k, FRAME_A, normalize(multiply(conjugate(q_a), multiply(turn, frame_a))))
+    elif joint.kind == WELD:
+        set4_at(fixed, k, FRAME_A, normalize(multiply(conjugate(q_a), frame_b)))
 
 
 @kernel

@@ -116,6 +116,7 @@ class Joints:
     change: Floats  # (R,) scratch: residual, then impulse
     impulse: Floats  # (R,) scratch
     place: Floats  # (N, 26) scratch: KEPT_POSITION ... BEST_ORIENTATION
+    effort: Floats  # (I,) scratch, J: of the joints in the first half of a hard step, else infinite
     spare: Spare
 
     size: Floats  # (I,) m: of the structure that an island is
@@ -164,6 +165,7 @@ def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
         change=np.zeros(rows),
         impulse=np.zeros(rows),
         place=np.zeros((len(movable), 26)),
+        effort=np.full(len(islands), np.inf),
         spare=_spare(specs, bodies, pattern),
         size=_sizes(specs, bodies, islands),
         apart=np.zeros((len(specs), 2)),

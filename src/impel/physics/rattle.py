@@ -44,7 +44,7 @@ from impel.physics.joints import (
     TILE,
 )
 from impel.physics.skyline import ZERO, solve
-from impel.physics.verdicts import DIVERGED, GOOD
+from impel.physics.verdicts import DIVERGED, GOOD, IMPRECISE
 
 TOLERANCE = 1e-10  # m or rad: where the iterations stop
 ACCEPTABLE = 1e-8  # of the size, at most 1 m, or rad: what is still good when they get no further (rounding)
@@ -54,7 +54,10 @@ TOLERABLE = 5e-7  # likewise in rows that are redundant: a loop that was written
 LEAP = 1.0  # rad: by how much a turn in one step may differ from the last; joints also close again after a full turn
 RAISED = 1.25  # joints do no work: energy that grows by more in a step, beyond what is slow, is wrong
 SLOW = 1e-3  # m/s
-EXACT_LEAP, EXACT_RAISED = 0.1, 1.01  # the same for exact steps, which converge also where they are far too long
+EXACT_LEAP, EXACT_RAISED = 0.1, 1.01  # the same for exact steps, which converge also where they are far too long ...
+FINE_LEAP, FINE_RAISED = 0.02, 1.001  # ... and where these, and quick ones that took long, are precise
+FINE_LOST = 2e-6  # over all motion: what joints may take more of it at the end of such a step than at its start
+EASY = 3  # iterations that do not take long
 CLOSINGS = 40  # iterations in a step that must be taken
 CALM = 4e-4  # s: how fast motion dies that cannot go on
 
@@ -70,14 +73,16 @@ def hold_positions(bodies, joints, dt):
         keep_places(bodies, joints, island)
         keep_motion(bodies, joints, island)
         keep_limits(joints, island, joints.spare.kept)
-        if not hold_island(bodies, joints, island, dt):
-            verdict = max(verdict, hold_or_give_way(bodies, joints, island, dt))
+        held = hold_island(bodies, joints, island, dt)
+        if held == DIVERGED:
+            held = hold_or_give_way(bodies, joints, island, dt)
+        verdict = max(verdict, held)
     return verdict
 
 
 @kernel
 def hold_island(bodies, joints, island, dt):
-    """Find the impulses with which the joints of an island hold at the end of the step; are there any?"""
+    """Find the impulses with which the joints of an island hold at the end of the step. Returns the verdict."""
     impulse, change, rows = joints.impulse, joints.change, joints.rows
     begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
     tile, tile_end = joints.island[island, TILE], joints.island[island + 1, TILE]
@@ -93,7 +98,7 @@ def hold_island(bodies, joints, island, dt):
         done = error <= TOLERANCE
         if not done and (iteration == ITERATIONS or not error < 100.0 * last_error):
             if not worst_row(joints, tile, tile_end, ACCEPTABLE / TOLERABLE) <= ACCEPTABLE * size:
-                return False
+                return DIVERGED
             done = True
         # The set of limits is settled before the iterations and checked after them, frozen in between.
         if done or iteration == 0:
@@ -102,7 +107,7 @@ def hold_island(bodies, joints, island, dt):
                 changed |= leave_limits(joints, begin, end, impulse, dt)
             if changed:
                 if rounds == ROUNDS:
-                    return False
+                    return DIVERGED
                 done = False
                 iteration = 0
                 rounds += 1
@@ -121,7 +126,13 @@ def hold_island(bodies, joints, island, dt):
         rows[r, BEFORE] = rows[r, FORCE] if rounds == 0 else force  # a blow says nothing about the next step
         rows[r, FORCE] = force
     turn, growth = settle(bodies, joints, island, dt)
-    return turn < LEAP and growth < RAISED
+    if not (turn < LEAP and growth < RAISED):
+        return DIVERGED
+    joints.effort[island] = math.inf
+    if iteration <= EASY or rounds > 0:
+        return GOOD
+    joints.effort[island] = effort(bodies, joints, island)
+    return GOOD if turn < FINE_LEAP and growth < FINE_RAISED else IMPRECISE
 
 
 @kernel
@@ -167,6 +178,18 @@ def settle(bodies, joints, island, dt):
 
 
 @kernel
+def effort(bodies, joints, island):
+    """The energy of what the joints did to the velocities of an island, in J."""
+    total = 0.0
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
+        i = joints.members[k]
+        v = sub(get3(bodies.velocity, i), get3_at(joints.place, i, KEPT_VELOCITY))
+        momentum = sub(get3(bodies.momentum, i), get3_at(joints.place, i, KEPT_MOMENTUM))
+        total += 0.5 * bodies.mass[i] * dot(v, v) + 0.5 * dot(momentum, spin_of(bodies, i, momentum))
+    return total
+
+
+@kernel
 def hold_or_give_way(bodies, joints, island, dt):
     """What happens in a step in which the quick way fails. Returns the verdict."""
     size = min(joints.size[island], 1.0)
@@ -175,9 +198,13 @@ def hold_or_give_way(bodies, joints, island, dt):
         for r in range(3 * joints.island[island, TILE], 3 * joints.island[island + 1, TILE]):
             joints.rows[r, FORCE] = joints.rows[r, BEFORE] = joints.impulse[r] / dt
         turn, growth = settle(bodies, joints, island, dt)
+        joints.effort[island] = effort(bodies, joints, island)
         # That it converges does not make a step accurate: it must be shorter, if it can.
+        if turn < FINE_LEAP and growth < FINE_RAISED:
+            return GOOD
         if turn < LEAP and growth < RAISED:
-            return GOOD if turn < EXACT_LEAP and growth < EXACT_RAISED else DIVERGED
+            return IMPRECISE if turn < EXACT_LEAP and growth < EXACT_RAISED else DIVERGED
+    joints.effort[island] = math.inf
     restore(bodies, joints, island)
     give_way(bodies, joints, island, dt)
     return DIVERGED
@@ -297,7 +324,12 @@ def leave_limits(joints, begin, end, impulse, dt):
 
 @kernel
 def hold_velocities(bodies, joints):
-    """Take from the velocities what the joints forbid at the present places; limits only stop what runs into them."""
+    """Take from the velocities what the joints forbid at the present places; limits only stop what runs into them.
+
+    Returns the verdict: half of what the joints do in a step they do here, unless forces rise faster than the step is
+    short, as where a light arm is stretched or folded by heavy bodies. Then motion is lost.
+    """
+    verdict = GOOD
     for island in range(len(joints.island) - 1):
         begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
         look(bodies, joints, begin, end, True)
@@ -307,7 +339,26 @@ def hold_velocities(bodies, joints):
             resist(joints, island, bodies.velocity, bodies.spin)
             if not leave_limits(joints, begin, end, joints.change, 0.0):
                 break
+        hard = joints.effort[island] < math.inf
+        if hard:
+            keep_motion(bodies, joints, island)
         strike(bodies, joints, begin, end, joints.change)
+        if hard:
+            lost = effort(bodies, joints, island) - joints.effort[island]
+            if lost > FINE_LOST * motion(bodies, joints, island):
+                verdict = IMPRECISE
         for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
             i = joints.members[k]
             set3(bodies.spin, i, turned(joints.place, i, get3(bodies.momentum, i)))
+    return verdict
+
+
+@kernel
+def motion(bodies, joints, island):
+    """The kinetic energy of an island, in J."""
+    total = 0.0
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
+        i = joints.members[k]
+        v, momentum = get3(bodies.velocity, i), get3(bodies.momentum, i)
+        total += 0.5 * bodies.mass[i] * dot(v, v) + 0.5 * dot(momentum, spin_of(bodies, i, momentum))
+    return total

@@ -37,7 +37,8 @@ class Performance:
         while self._play() != OPENED:
             self._make_room()
         if self.stage.contacts is not None and self.stage.contacts.touching.any():
-            self.clock.level[0] = self.compiled.pace.deepest  # what overlaps is pushed apart in short steps
+            # What overlaps is pushed apart in short steps.
+            self.clock.level[0] = self.compiled.pace.deepest - self.compiled.pace.reserve
         # What the animator should know of the start, one line each.
         self.doubts = [*displaced(self.compiled, scene), *overlaps(self.stage, self.compiled.bodies)]
         self._let_float()

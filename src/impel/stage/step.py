@@ -12,7 +12,7 @@ from impel.physics.displacement import hold_positions_displacement, hold_positio
 from impel.physics.follow import lead_followers, place_followers
 from impel.physics.gaps import measure_gaps
 from impel.physics.rattle import hold_positions, hold_velocities
-from impel.physics.verdicts import DIVERGED, GOOD, NOT_A_NUMBER
+from impel.physics.verdicts import DIVERGED, GOOD, IMPRECISE, NOT_A_NUMBER
 from impel.stage.events import notice
 from impel.stage.feel import feel, feel_contact
 
@@ -62,7 +62,7 @@ def step(time, dt, dt_last, bodies, followers, joints, displaced, printed, conta
     kick(bodies, gravity, drag, 0.5 * dt)
     if joints is not None:  # noqa: SIM102 - only plain tests for None are left out at compile time
         if printed is None:
-            hold_velocities(bodies, joints)
+            verdict = max(verdict, hold_velocities(bodies, joints))
     return verdict if all_finite(bodies) else NOT_A_NUMBER
 
 
@@ -136,6 +136,14 @@ def all_finite(bodies):
 
 
 @kernel
+def can_halve(clock, pace, verdict, ticks):
+    """May a step of so many ticks, which went badly, be taken back for a shorter one?"""
+    if verdict == DIVERGED and clock.unheld[0] >= RESIGN_AFTER:
+        return False
+    return ticks > (1 if verdict in (DIVERGED, IMPRECISE) else 1 << pace.reserve)
+
+
+@kernel
 def halve_step(clock, verdict):
     """After a step that was taken back; if it was a try of a longer one, the next try will be later."""
     if clock.grown[0] == 1:
@@ -193,8 +201,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
             now.contacts, now.actuators, now.hand, now.gravity, now.drag,
         )  # fmt: skip
 
-        resigned = verdict == DIVERGED and clock.forced[0] == DIVERGED and clock.rough_steps[0] >= RESIGN_AFTER
-        if verdict != GOOD and ticks > 1 and not resigned:
+        if verdict != GOOD and can_halve(clock, pace, verdict, ticks):
             copy(saved, values)
             halve_step(clock, verdict)
             continue
@@ -202,8 +209,9 @@ def play(now, before, values, saved, events, clock, pace, one_step):
             copy(saved, values)
             return FAILED
 
-        notice(now, before, events, clock, time + dt, dt, verdict)
+        notice(now, before, events, clock, time + dt, dt, verdict if verdict != IMPRECISE else GOOD)
         clock.dt_last[0] = dt
+        clock.unheld[0] = clock.unheld[0] + 1 if verdict == DIVERGED else 0
         clock.tick[0] += ticks
         double_step(clock, ticks)
         if one_step and clock.tick[0] < frame_ticks:
