@@ -9,7 +9,10 @@ MOST_LINES = 100  # of problems shown at once
 
 
 def main() -> None:
-    """Run `impel`: problems are told one plain line each and end with exit code 2, Ctrl-C with 130."""
+    """Run `impel`: problems are told one plain line each and end with exit code 2, Ctrl-C with 130.
+
+    Exit code 3 says that everything was written, but is not to be trusted: a joint is apart.
+    """
     from impel.cli.commands import app
 
     try:

@@ -13,6 +13,7 @@ from impel.files import Problem, check_writable
 if TYPE_CHECKING:
     from impel.takes import Take
 
+NOT_TO_BE_TRUSTED = 3  # exit code: the take was written, but joints in it are apart
 DEMO = Path(__file__).parents[1] / "gallery" / "scenes" / "blow.yaml"
 
 
@@ -52,6 +53,8 @@ def simulate_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False
     for line in take.remarks():
         print(f"{path.name}: {line}")
     _write_outputs(take, outputs, overlays)
+    if any(event["kind"] == "joint apart" for event in take.events):
+        sys.exit(NOT_TO_BE_TRUSTED)
 
 
 def render_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False) -> None:

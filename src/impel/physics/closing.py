@@ -21,6 +21,10 @@ from impel.motion.rotations import (
 )
 from impel.physics.joint_rows import lean, look, weigh, worst_row
 from impel.physics.joints import (
+    ACTIVE,
+    BEST_ORIENTATION,
+    BEST_POSITION,
+    COORDINATE,
     JOINT,
     KEPT_ORIENTATION,
     KEPT_POSITION,
@@ -28,6 +32,7 @@ from impel.physics.joints import (
     LIVE,
     LOWER,
     MEMBER,
+    NORMAL,
     TILE,
     TURNING_A,
     UPPER,
@@ -37,20 +42,24 @@ from impel.physics.skyline import solve
 MET = 1e-10  # m or rad: a limit that is overstepped by more than this is met
 CLOSED = 1e-12  # m or rad
 LEAST, STUCK = 1e-6, 1e6  # damping that makes a difference, and that at which nothing moves any more
+RELEASES = 4  # times that limits which pull are let go of in one iteration
 
 
 @kernel
 def close_gaps(bodies, joints, island, iterations):
     """Close the gaps of an island's joints, moving heavy bodies least; return the largest that remains, in m or rad.
 
-    Newton's method, damped where it does not get nearer (Levenberg and Marquardt). Bodies that cannot move stay.
+    Newton's method, damped where it does not get nearer (Levenberg and Marquardt). Bodies that cannot move stay. All
+    are left where the gaps were smallest.
     """
     begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
     tile, tile_end = joints.island[island, TILE], joints.island[island + 1, TILE]
     damping, best, gap = 0.0, math.inf, math.inf
     back = False
+    keep_best(bodies, joints, island)
     for _ in range(iterations):
         look(bodies, joints, begin, end, True)
+        forget_limits(joints, begin, end)
         meet_limits(joints, begin, end)
         size = 0.0
         for r in range(3 * tile, 3 * tile_end):
@@ -58,20 +67,51 @@ def close_gaps(bodies, joints, island, iterations):
         if size < best:
             best, gap = size, worst_row(joints, tile, tile_end, 1.0)
             damping = 0.1 * damping if damping > LEAST else 0.0
-            keep_places(bodies, joints, island)
+            keep_best(bodies, joints, island)
         elif not back:
             damping = max(10.0 * damping, LEAST)
-            take_back(bodies, joints, island)
+            take_best(bodies, joints, island)
             back = True
             continue
         back = False
         if gap <= CLOSED or damping > STUCK:
             break
         lean(bodies, joints, island)
-        weigh(bodies, joints, island, damping)
-        solve(joints.factor, joints.envelope, tile, tile_end, joints.change)
+        for n in range(RELEASES):
+            weigh(bodies, joints, island, damping)
+            solve(joints.factor, joints.envelope, tile, tile_end, joints.change)
+            if n == RELEASES - 1 or not _release_limits(joints, begin, end):
+                break
+            look(bodies, joints, begin, end, False)
         _displace(bodies, joints, begin, end)
+    take_best(bodies, joints, island)
     return gap
+
+
+@kernel
+def close_evenly(bodies, joints, island, iterations):
+    """The same with equal masses.
+
+    By mass a light body is always cheaper to turn than a heavy one to pull, even where only pulling helps: there
+    gaps close more surely if all bodies count alike, and their joints' points move as easily by turning as by shifting.
+    """
+    _swap_weights(bodies, joints, island)
+    gap = close_gaps(bodies, joints, island, iterations)
+    _swap_weights(bodies, joints, island)
+    return gap
+
+
+@kernel
+def _swap_weights(bodies, joints, island):
+    """Exchange the masses of an island's bodies for equal ones, or back."""
+    even = joints.spare.even
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
+        i = joints.members[k]
+        mass, inertia = bodies.inverse_mass[i], get3(bodies.inverse_inertia, i)
+        bodies.inverse_mass[i] = even[i, 0]
+        set3(bodies.inverse_inertia, i, get3_at(even, i, 1))
+        even[i, 0] = mass
+        set3_at(even, i, 1, inertia)
 
 
 @kernel
@@ -83,12 +123,42 @@ def keep_places(bodies, joints, island):
 
 
 @kernel
-def take_back(bodies, joints, island):
-    """Back to the places that were kept."""
+def keep_limits(joints, island, kept):
+    """Note coordinates, limits and normals of an island's joints."""
+    for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
+        j = joints.each[k].index
+        kept[j, COORDINATE], kept[j, ACTIVE] = joints.coordinate[j], joints.active[j]
+        set3_at(kept, j, NORMAL, get3(joints.normal, j))
+
+
+@kernel
+def take_limits(joints, island, kept):
+    """Back to what was noted."""
+    for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
+        joint = joints.each[k]
+        j = joint.index
+        joints.coordinate[j], joints.active[j] = kept[j, COORDINATE], kept[j, ACTIVE]
+        set3(joints.normal, j, get3_at(kept, j, NORMAL))
+        if joint.limit >= 0:
+            joints.rows[joint.limit, LIVE] = abs(joints.active[j])
+
+
+@kernel
+def keep_best(bodies, joints, island):
     for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
         i = joints.members[k]
-        set3(bodies.position, i, get3_at(joints.place, i, KEPT_POSITION))
-        set4(bodies.orientation, i, get4_at(joints.place, i, KEPT_ORIENTATION))
+        set3_at(joints.place, i, BEST_POSITION, get3(bodies.position, i))
+        set4_at(joints.place, i, BEST_ORIENTATION, get4(bodies.orientation, i))
+    keep_limits(joints, island, joints.spare.best)
+
+
+@kernel
+def take_best(bodies, joints, island):
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
+        i = joints.members[k]
+        set3(bodies.position, i, get3_at(joints.place, i, BEST_POSITION))
+        set4(bodies.orientation, i, get4_at(joints.place, i, BEST_ORIENTATION))
+    take_limits(joints, island, joints.spare.best)
 
 
 @kernel
@@ -107,6 +177,36 @@ def meet_limits(joints, begin, end):
                 joints.change[r] = -below if below > above else above
                 changed = True
     return changed
+
+
+@kernel
+def forget_limits(joints, begin, end):
+    """Leave out the limits that are not even touched."""
+    for k in range(begin, end):
+        joint = joints.each[k]
+        j, r = joint.index, joint.limit
+        if r >= 0 and joints.active[j] * joints.change[r] < -MET:
+            _let_go(joints, j, r)
+
+
+@kernel
+def _release_limits(joints, begin, end):
+    """Let go of the limits that would have to pull; is there one?"""
+    released = False
+    for k in range(begin, end):
+        joint = joints.each[k]
+        j, r = joint.index, joint.limit
+        if r >= 0 and joints.active[j] * joints.change[r] < 0.0:
+            _let_go(joints, j, r)
+            released = True
+    return released
+
+
+@kernel(inline=True)
+def _let_go(joints, j, r):
+    joints.active[j] = 0.0
+    joints.rows[r, LIVE] = 0.0
+    joints.change[r] = 0.0
 
 
 @kernel

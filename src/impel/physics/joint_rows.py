@@ -11,6 +11,7 @@ from impel.kernel import kernel
 from impel.motion.rotations import (
     add,
     axpy,
+    conjugate,
     cross,
     dot,
     get3,
@@ -93,6 +94,35 @@ def nearest_turn(angle, last):
     return angle + 2.0 * math.pi * math.floor((last - angle) / (2.0 * math.pi) + 0.5)
 
 
+@kernel(inline=True)
+def twist_between(q_a, q_b):
+    """How a is turned against b: twice the sine of half the angle, along the axis, the shorter way.
+
+    Zero only where they agree. (Three right angles between their axes would also hold at 120° and 180°.)
+    """
+    w, x, y, z = multiply(q_a, conjugate(q_b))
+    s = 2.0 if w >= 0.0 else -2.0
+    return s * x, s * y, s * z
+
+
+@kernel(inline=True)
+def _unfolded(x, y):
+    """Of two axes more than a right angle apart: the sine falls again, and two minus the sine takes its place."""
+    sine = math.sqrt(x * x + y * y)
+    if sine == 0.0:
+        return 2.0, 0.0
+    return x * (2.0 - sine) / sine, y * (2.0 - sine) / sine
+
+
+@kernel(inline=True)
+def _unfolded_couples(x, y, couple_x, couple_y):
+    """The couples that go with `_unfolded`, given those of the sine."""
+    sine = max(math.sqrt(x * x + y * y), 1e-9)
+    along = axpy(x / sine, couple_x, scale(couple_y, y / sine))
+    grown, less = (2.0 - sine) / sine, 2.0 / (sine * sine)
+    return axpy(-less * x, along, scale(couple_x, grown)), axpy(-less * y, along, scale(couple_y, grown))
+
+
 @kernel
 def look(bodies, joints, begin, end, aim):
     """Write how far each row of the joints begin to end is from being met to `change`.
@@ -123,18 +153,25 @@ def look(bodies, joints, begin, end, aim):
                 x_a, y_a, z_a = axes_of(multiply(q_a, get4_at(fixed, k, FRAME_A)))
                 direction = scale(z_a, -1.0)
                 if kind == HINGE:
-                    residual[r + 3], residual[r + 4] = dot(z_a, x_b), dot(z_a, y_b)
+                    tilt_x, tilt_y = dot(z_a, x_b), dot(z_a, y_b)
+                    folded = dot(z_a, z_b) < 0.0
+                    residual[r + 3], residual[r + 4] = _unfolded(tilt_x, tilt_y) if folded else (tilt_x, tilt_y)
                     if aim:
-                        _aim_couple(rows, r + 3, cross(z_a, x_b))
-                        _aim_couple(rows, r + 4, cross(z_a, y_b))
+                        couple_x, couple_y = cross(z_a, x_b), cross(z_a, y_b)
+                        if folded:
+                            couple_x, couple_y = _unfolded_couples(tilt_x, tilt_y, couple_x, couple_y)
+                        _aim_couple(rows, r + 3, couple_x)
+                        _aim_couple(rows, r + 4, couple_y)
                     if limit >= 0:  # an arc tangent is dear, and only limits ask for it
                         coordinate = nearest_turn(math.atan2(dot(x_b, y_a), dot(x_b, x_a)), coordinate)
                 else:
-                    residual[r + 3], residual[r + 4], residual[r + 5] = dot(x_a, y_b), dot(y_a, z_b), dot(z_a, x_b)
+                    residual[r + 3], residual[r + 4], residual[r + 5] = twist_between(
+                        multiply(q_a, get4_at(fixed, k, FRAME_A)), multiply(q_b, get4_at(fixed, k, FRAME_B))
+                    )
                     if aim:
-                        _aim_couple(rows, r + 3, cross(x_a, y_b))
-                        _aim_couple(rows, r + 4, cross(y_a, z_b))
-                        _aim_couple(rows, r + 5, cross(z_a, x_b))
+                        _aim_couple(rows, r + 3, (1.0, 0.0, 0.0))
+                        _aim_couple(rows, r + 4, (0.0, 1.0, 0.0))
+                        _aim_couple(rows, r + 5, (0.0, 0.0, 1.0))
             elif kind == ON_SEGMENT:
                 residual[r], residual[r + 1], coordinate = dot(gap, x_b), dot(gap, y_b), dot(gap, z_b)
                 if aim:

@@ -52,8 +52,9 @@ AT_A, AT_B, FRAME_A, FRAME_B, SIZE, LOWER, UPPER, WEIGHT = 0, 3, 6, 10, 14, 18, 
 LINEAR, ANGULAR_A, ANGULAR_B, TURNING_A, TURNING_B, LIVE, FORCE, BEFORE = 0, 3, 6, 9, 12, 15, 16, 17
 
 # Columns of `place`: position and orientation before the step; inverse inertia in the world's frame (6, upper half);
-# velocity and angular momentum before the joints act.
+# velocity and angular momentum before the joints act; the best position and orientation while gaps are closed.
 KEPT_POSITION, KEPT_ORIENTATION, INVERSE, KEPT_VELOCITY, KEPT_MOMENTUM = 0, 3, 7, 13, 16
+BEST_POSITION, BEST_ORIENTATION = 19, 22
 
 # Columns of `island`: where its joints, their tiles, its bodies, the pairs of joints and the blank tiles begin.
 JOINT, TILE, MEMBER, PAIR, BLANK = range(5)
@@ -61,6 +62,30 @@ JOINT, TILE, MEMBER, PAIR, BLANK = range(5)
 # Columns of `pairs`: two joints that meet in a body, the later and the earlier one (or the same), on which side of each
 # that body is (0: a, 1: b), the body, and 1 if the two have met before, in their other bodies.
 LATER, EARLIER, LATER_SIDE, EARLIER_SIDE, SHARED, AGAIN = range(6)
+
+
+# Columns of what is kept of a joint itself: its coordinate, whether it is at a limit, its first normal.
+COORDINATE, ACTIVE, NORMAL = 0, 1, 2
+
+MOST_ROWS = 240  # of an island that `exact` can solve: its matrix is full
+
+
+@struct
+class Spare:
+    """Scratch for where the quick way fails: `exact` and `closing`. M is the most rows of an island."""
+
+    kept: Floats2  # (J, 5) before the step: COORDINATE ... NORMAL
+    best: Floats2  # (J, 5) at the best place while gaps are closed
+    even: Floats2  # (N, 4) inverse mass and inertia of bodies that count alike; see closing.close_evenly
+    start: Floats2  # (R, 9) LINEAR ... ANGULAR_B at the start of the step
+    step: Floats  # (R,) the last change of the impulses
+    turning: Floats2  # (N, 9) how the orientation at the end of the step changes with the angular momentum
+    slot: Integers  # (R,) place in the matrix of rows that act, or -1
+    matrix: Floats2  # (M, M)
+    right: Floats  # (M,)
+    scale: Floats  # (M,) of columns
+    row: Integers  # (M,) in which order rows ...
+    column: Integers  # (M,) ... and columns are eliminated
 
 
 @struct
@@ -90,7 +115,12 @@ class Joints:
 
     change: Floats  # (R,) scratch: residual, then impulse
     impulse: Floats  # (R,) scratch
-    place: Floats2  # (N, 19) scratch: KEPT_POSITION ... KEPT_MOMENTUM
+    place: Floats2  # (N, 26) scratch: KEPT_POSITION ... BEST_ORIENTATION
+    effort: Floats  # (I,) scratch, J: of the joints in the first half of a hard step, else infinite
+    spare: Spare
+
+    size: Floats  # (I,) m: of the structure that an island is
+    apart: Floats2  # (J, 2) gap over that size, and rad: how far each joint is apart; see gaps.py
 
     STATE = ("coordinate", "active", "normal", "rows", "factor")
 
@@ -134,8 +164,53 @@ def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
         factor=np.zeros((3 * pattern.tiles, 3)),
         change=np.zeros(rows),
         impulse=np.zeros(rows),
-        place=np.zeros((len(movable), 19)),
+        place=np.zeros((len(movable), 26)),
+        effort=np.full(len(islands), np.inf),
+        spare=_spare(specs, bodies, pattern),
+        size=_sizes(specs, bodies, islands),
+        apart=np.zeros((len(specs), 2)),
     )
+
+
+def _spare(specs: Sequence[JointSpec], bodies: Bodies, pattern: "_Pattern") -> Spare:
+    joints, rows, n = len(specs), 3 * len(pattern.envelope), len(bodies.mass)
+    most = min(3 * int(np.diff(pattern.island[:, TILE]).max()), MOST_ROWS)
+    arm = np.array([_gyration(bodies, i) for i in range(n)])
+    for spec in specs:
+        for body, at in ((spec.a, spec.at), (spec.b, spec.at if spec.at_b is None else spec.at_b)):
+            arm[body] = max(arm[body], float(np.linalg.norm(np.asarray(at, float) - bodies.position[body])))
+    free = (bodies.inverse_mass > 0.0)[:, None]
+    return Spare(
+        kept=np.zeros((joints, 5)),
+        best=np.zeros((joints, 5)),
+        even=np.where(free, np.c_[np.ones(n), np.repeat(arm[:, None] ** -2.0, 3, axis=1)], 0.0),
+        start=np.zeros((rows, 9)),
+        step=np.zeros(rows),
+        turning=np.zeros((n, 9)),
+        slot=np.zeros(rows, np.int64),
+        matrix=np.zeros((most, most)),
+        right=np.zeros(most),
+        scale=np.zeros(most),
+        row=np.zeros(most, np.int64),
+        column=np.zeros(most, np.int64),
+    )
+
+
+def _gyration(bodies: Bodies, i: int) -> float:
+    """About how far a body reaches from its centre, in m."""
+    mass = float(bodies.mass[i])
+    return math.sqrt(float(bodies.inertia[i].max()) / mass) if math.isfinite(mass) else 1.0
+
+
+def _sizes(specs: Sequence[JointSpec], bodies: Bodies, islands: list[list[int]]) -> Floats:
+    """How far each structure reaches: the diagonal of a box around its joints and its bodies."""
+    sizes = []
+    for island in islands:
+        points = [np.asarray(specs[j].at, float) for j in island]
+        for i in {i for j in island for i in (specs[j].a, specs[j].b) if bodies.inverse_mass[i] > 0.0}:
+            points += [bodies.position[i] - _gyration(bodies, i), bodies.position[i] + _gyration(bodies, i)]
+        sizes.append(float(np.linalg.norm(np.ptp(points, axis=0))))
+    return np.array(sizes)
 
 
 def _lay_out(specs: Sequence[JointSpec], placed: Sequence[Placed], order: Sequence[int]) -> NDArray[np.void]:

@@ -4,14 +4,32 @@ The impulses of a step act along the directions of the joints at its start, whic
 energy does not drift. They are found by Newton's method with one direct solve of each island an iteration. The matrix
 is that of the velocity projection at the end of the last step, kept in the state together with the directions:
 nothing is computed twice, and key-framed bodies, which are moved before the joints, act from where they were.
+Where that does not converge, `exact` takes over, and where there is no solution, bodies give way.
 """
 
 import math
 
 from impel.kernel import kernel
-from impel.motion.rotations import axpy, dot, get3, get3_at, get4_at, norm, set3, set3_at, set4, sub
-from impel.physics.bodies import drift_one, spin_of, turn_freely
-from impel.physics.closing import close_gaps, keep_places, meet_limits
+from impel.motion.rotations import (
+    axpy,
+    conjugate,
+    dot,
+    get3,
+    get3_at,
+    get4,
+    get4_at,
+    logarithm,
+    multiply,
+    norm,
+    scale,
+    set3,
+    set3_at,
+    set4,
+    sub,
+)
+from impel.physics.bodies import drift_one, spin_of, turn_freely, weighted
+from impel.physics.closing import close_evenly, close_gaps, keep_limits, keep_places, meet_limits, take_limits
+from impel.physics.exact import hold_exactly
 from impel.physics.joint_rows import lean, look, resist, strike, turned, weigh, worst_row
 from impel.physics.joints import (
     BEFORE,
@@ -25,17 +43,23 @@ from impel.physics.joints import (
     MEMBER,
     TILE,
 )
-from impel.physics.skyline import solve
-from impel.physics.verdicts import DIVERGED, GOOD
+from impel.physics.skyline import ZERO, solve
+from impel.physics.verdicts import DIVERGED, GOOD, IMPRECISE
 
 TOLERANCE = 1e-10  # m or rad: where the iterations stop
-ACCEPTABLE = 1e-8  # m or rad: what is still good when they get no further (over-determined loops, rounding)
+ACCEPTABLE = 1e-8  # of the size, at most 1 m, or rad: what is still good when they get no further (rounding)
 ITERATIONS = 8  # at 1 ms one or two are usual; a step that needs more is too long
 ROUNDS = 4  # changes of the set of limits that are met, within one step
-TOLERABLE = 1e-6  # m or rad, in rows that are redundant: a loop that was written with rounded numbers
+TOLERABLE = 5e-7  # likewise in rows that are redundant: a loop that was written with rounded numbers
 LEAP = 1.0  # rad: by how much a turn in one step may differ from the last; joints also close again after a full turn
 RAISED = 1.25  # joints do no work: energy that grows by more in a step, beyond what is slow, is wrong
 SLOW = 1e-3  # m/s
+EXACT_LEAP, EXACT_RAISED = 0.1, 1.01  # the same for exact steps, which converge also where they are far too long ...
+FINE_LEAP, FINE_RAISED = 0.02, 1.001  # ... and where these, and quick ones that took long, are precise
+FINE_LOST = 2e-6  # over all motion: what joints may take more of it at the end of such a step than at its start
+EASY = 3  # iterations that do not take long
+CLOSINGS = 40  # iterations in a step that must be taken
+CALM = 4e-4  # s: how fast motion dies that cannot go on
 
 
 @kernel
@@ -48,30 +72,34 @@ def hold_positions(bodies, joints, dt):
     for island in range(len(joints.island) - 1):
         keep_places(bodies, joints, island)
         keep_motion(bodies, joints, island)
-        if not hold_island(bodies, joints, island, dt):
-            give_way(bodies, joints, island, dt)
-            verdict = DIVERGED
+        keep_limits(joints, island, joints.spare.kept)
+        held = hold_island(bodies, joints, island, dt)
+        if held == DIVERGED:
+            held = hold_or_give_way(bodies, joints, island, dt)
+        verdict = max(verdict, held)
     return verdict
 
 
 @kernel
 def hold_island(bodies, joints, island, dt):
-    """Find the impulses with which the joints of an island hold at the end of the step; are there any?"""
+    """Find the impulses with which the joints of an island hold at the end of the step. Returns the verdict."""
     impulse, change, rows = joints.impulse, joints.change, joints.rows
     begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
     tile, tile_end = joints.island[island, TILE], joints.island[island + 1, TILE]
-    for r in range(3 * tile, 3 * tile_end):
-        # Forces change little from step to step: start with the line through the last two.
-        change[r] = dt * (2.0 * rows[r, FORCE] - rows[r, BEFORE]) * rows[r, LIVE]
-        impulse[r] = change[r]
+    size = min(joints.size[island], 1.0)
+    start_impulses(joints, tile, tile_end, dt)
     iteration, rounds = 0, 0
     last_error = math.inf
     while True:
         strike(bodies, joints, begin, end, change)
         move_freely(bodies, joints, island, dt)
         look(bodies, joints, begin, end, False)
-        error = worst_row(joints, tile, tile_end, TOLERANCE / TOLERABLE)
+        error = worst_row(joints, tile, tile_end, TOLERANCE / (TOLERABLE * size))
         done = error <= TOLERANCE
+        if not done and (iteration == ITERATIONS or not error < 100.0 * last_error):
+            if not worst_row(joints, tile, tile_end, ACCEPTABLE / TOLERABLE) <= ACCEPTABLE * size:
+                return DIVERGED
+            done = True
         # The set of limits is settled before the iterations and checked after them, frozen in between.
         if done or iteration == 0:
             changed = meet_limits(joints, begin, end)
@@ -79,17 +107,13 @@ def hold_island(bodies, joints, island, dt):
                 changed |= leave_limits(joints, begin, end, impulse, dt)
             if changed:
                 if rounds == ROUNDS:
-                    return False
+                    return DIVERGED
                 done = False
                 iteration = 0
                 rounds += 1
                 last_error, error = math.inf, 1.0  # of the new set nothing is known yet
                 weigh(bodies, joints, island, 0.0)
         if done:
-            break
-        if iteration == ITERATIONS or not error < 100.0 * last_error:
-            if error > ACCEPTABLE:
-                return False
             break
         iteration += 1
         last_error = error
@@ -101,25 +125,89 @@ def hold_island(bodies, joints, island, dt):
         force = impulse[r] / dt
         rows[r, BEFORE] = rows[r, FORCE] if rounds == 0 else force  # a blow says nothing about the next step
         rows[r, FORCE] = force
-    return credible(bodies, joints, island, dt)
+    turn, growth = settle(bodies, joints, island, dt)
+    if not (turn < LEAP and growth < RAISED):
+        return DIVERGED
+    joints.effort[island] = math.inf
+    if iteration <= EASY or rounds > 0:
+        return GOOD
+    joints.effort[island] = effort(bodies, joints, island)
+    return GOOD if turn < FINE_LEAP and growth < FINE_RAISED else IMPRECISE
+
+
+@kernel
+def start_impulses(joints, tile, tile_end, dt):
+    """Forces change little from step to step: start with the line through the last two.
+
+    Rows that say nothing new start from zero. No solution changes them, and so the line would go on for ever, and
+    with it a stress of the loop in itself, until its rounding breaks it.
+    """
+    rows = joints.rows
+    for t in range(tile, tile_end):
+        for i in range(3):
+            r = 3 * t + i
+            impulse = dt * (2.0 * rows[r, FORCE] - rows[r, BEFORE]) * rows[r, LIVE]
+            if joints.factor[3 * (joints.envelope[t, ZERO] + t) + i, i] == 0.0:
+                impulse = 0.0
+            joints.change[r] = joints.impulse[r] = impulse
 
 
 @kernel(inline=True)
-def credible(bodies, joints, island, dt):
-    """Set the spins of an island by its momenta; is that a motion that joints, which do no work, can have caused?"""
-    held = True
+def settle(bodies, joints, island, dt):
+    """Set the spins of an island by its momenta.
+
+    Returns by how much a turn in this step differs most from the last, in rad, and how the energy has grown: joints do
+    no work. (Unless something key-framed pulls; what is slow does not count.)
+    """
+    turn = 0.0
     before, after, mass = 0.0, 0.0, 0.0
     for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
         i = joints.members[k]
         v, momentum, spin = get3(bodies.velocity, i), get3(bodies.momentum, i), get3(bodies.spin, i)
         new_spin = spin_of(bodies, i, momentum)
-        held &= dt * norm(sub(new_spin, spin)) < LEAP
+        turn = max(turn, dt * norm(sub(new_spin, spin)))
         set3(bodies.spin, i, new_spin)
         kept, kept_momentum = get3_at(joints.place, i, KEPT_VELOCITY), get3_at(joints.place, i, KEPT_MOMENTUM)
         before += bodies.mass[i] * dot(kept, kept) + dot(kept_momentum, spin)
         after += bodies.mass[i] * dot(v, v) + dot(momentum, new_spin)
         mass += bodies.mass[i]
-    return held and (after < RAISED * before + mass * SLOW * SLOW or driven(bodies, joints, island))
+    after -= mass * SLOW * SLOW
+    if after <= before or driven(bodies, joints, island):
+        return turn, 1.0
+    return turn, after / before
+
+
+@kernel
+def effort(bodies, joints, island):
+    """The energy of what the joints did to the velocities of an island, in J."""
+    total = 0.0
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
+        i = joints.members[k]
+        v = sub(get3(bodies.velocity, i), get3_at(joints.place, i, KEPT_VELOCITY))
+        momentum = sub(get3(bodies.momentum, i), get3_at(joints.place, i, KEPT_MOMENTUM))
+        total += 0.5 * bodies.mass[i] * dot(v, v) + 0.5 * dot(momentum, spin_of(bodies, i, momentum))
+    return total
+
+
+@kernel
+def hold_or_give_way(bodies, joints, island, dt):
+    """What happens in a step in which the quick way fails. Returns the verdict."""
+    size = min(joints.size[island], 1.0)
+    restore(bodies, joints, island)
+    if hold_exactly(bodies, joints, island, dt, TOLERANCE, ACCEPTABLE * size, TOLERABLE * size):
+        for r in range(3 * joints.island[island, TILE], 3 * joints.island[island + 1, TILE]):
+            joints.rows[r, FORCE] = joints.rows[r, BEFORE] = joints.impulse[r] / dt
+        turn, growth = settle(bodies, joints, island, dt)
+        joints.effort[island] = effort(bodies, joints, island)
+        # That it converges does not make a step accurate: it must be shorter, if it can.
+        if turn < FINE_LEAP and growth < FINE_RAISED:
+            return GOOD
+        if turn < LEAP and growth < RAISED:
+            return IMPRECISE if turn < EXACT_LEAP and growth < EXACT_RAISED else DIVERGED
+    joints.effort[island] = math.inf
+    restore(bodies, joints, island)
+    give_way(bodies, joints, island, dt)
+    return DIVERGED
 
 
 @kernel
@@ -149,20 +237,66 @@ def move_freely(bodies, joints, island, dt):
 def give_way(bodies, joints, island, dt):
     """What happens in a step, if it must be taken, that no impulses can hold: a loop folds flat, limits contradict.
 
-    All move as if they were free, then the gaps are closed without regard to time. The velocities, which will be
-    projected on the joints, can only lose by it.
+    All move as if they were free, then the gaps are closed without regard to time: by mass, or else with equal masses
+    after all of the way, a quarter of it, or none. The velocities, which will be projected, only lose by it.
     """
-    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
-        i = joints.members[k]
-        set3(bodies.velocity, i, get3_at(joints.place, i, KEPT_VELOCITY))
-        set3(bodies.momentum, i, get3_at(joints.place, i, KEPT_MOMENTUM))
+    closed = ACCEPTABLE * min(joints.size[island], 1.0)
     move_freely(bodies, joints, island, dt)
-    close_gaps(bodies, joints, island, ITERATIONS)
+    if close_gaps(bodies, joints, island, CLOSINGS) <= closed:
+        follow_way(bodies, joints, island, dt)
+    else:
+        for n in range(3):
+            restore(bodies, joints, island)
+            move_freely(bodies, joints, island, dt if n == 0 else 0.25 * dt if n == 1 else 0.0)
+            if close_evenly(bodies, joints, island, CLOSINGS) <= closed:
+                break
+        slow_down(bodies, joints, island, math.exp(-dt / CALM))
     for r in range(3 * joints.island[island, TILE], 3 * joints.island[island + 1, TILE]):
         joints.rows[r, FORCE] = joints.rows[r, BEFORE] = 0.0
+
+
+@kernel
+def follow_way(bodies, joints, island, dt):
+    """Give the bodies of an island the velocities that take them where they came, unless energy would grow."""
+    before, after = 0.0, 0.0
     for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
         i = joints.members[k]
+        q = get4(bodies.orientation, i)
+        turned = multiply(q, conjugate(get4_at(joints.place, i, KEPT_ORIENTATION)))
+        spin = scale(logarithm(turned), 1.0 / dt)
+        v = scale(sub(get3(bodies.position, i), get3_at(joints.place, i, KEPT_POSITION)), 1.0 / dt)
+        momentum = weighted(q, get3(bodies.inertia, i), spin)
+        kept, kept_momentum = get3_at(joints.place, i, KEPT_VELOCITY), get3_at(joints.place, i, KEPT_MOMENTUM)
+        before += bodies.mass[i] * dot(kept, kept) + dot(kept_momentum, get3(bodies.spin, i))
+        after += bodies.mass[i] * dot(v, v) + dot(momentum, spin)
+        set3(bodies.velocity, i, v)
+        set3(bodies.momentum, i, momentum)
+    grown = after > before and not driven(bodies, joints, island)
+    slow_down(bodies, joints, island, math.sqrt(before / after) if grown else 1.0)
+
+
+@kernel
+def slow_down(bodies, joints, island, share):
+    """Leave this share of their velocities to the bodies of an island."""
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
+        i = joints.members[k]
+        set3(bodies.velocity, i, scale(get3(bodies.velocity, i), share))
+        set3(bodies.momentum, i, scale(get3(bodies.momentum, i), share))
         set3(bodies.spin, i, spin_of(bodies, i, get3(bodies.momentum, i)))
+
+
+@kernel
+def restore(bodies, joints, island):
+    """Back to the start of the step."""
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
+        i = joints.members[k]
+        set3(bodies.position, i, get3_at(joints.place, i, KEPT_POSITION))
+        set4(bodies.orientation, i, get4_at(joints.place, i, KEPT_ORIENTATION))
+        set3(bodies.velocity, i, get3_at(joints.place, i, KEPT_VELOCITY))
+        momentum = get3_at(joints.place, i, KEPT_MOMENTUM)
+        set3(bodies.momentum, i, momentum)
+        set3(bodies.spin, i, spin_of(bodies, i, momentum))
+    take_limits(joints, island, joints.spare.kept)
 
 
 @kernel
@@ -190,7 +324,12 @@ def leave_limits(joints, begin, end, impulse, dt):
 
 @kernel
 def hold_velocities(bodies, joints):
-    """Take from the velocities what the joints forbid at the present places; limits only stop what runs into them."""
+    """Take from the velocities what the joints forbid at the present places; limits only stop what runs into them.
+
+    Returns the verdict: half of what the joints do in a step they do here, unless forces rise faster than the step is
+    short, as where a light arm is stretched or folded by heavy bodies. Then motion is lost.
+    """
+    verdict = GOOD
     for island in range(len(joints.island) - 1):
         begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
         look(bodies, joints, begin, end, True)
@@ -200,7 +339,26 @@ def hold_velocities(bodies, joints):
             resist(joints, island, bodies.velocity, bodies.spin)
             if not leave_limits(joints, begin, end, joints.change, 0.0):
                 break
+        hard = joints.effort[island] < math.inf
+        if hard:
+            keep_motion(bodies, joints, island)
         strike(bodies, joints, begin, end, joints.change)
+        if hard:
+            lost = effort(bodies, joints, island) - joints.effort[island]
+            if lost > FINE_LOST * motion(bodies, joints, island):
+                verdict = IMPRECISE
         for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
             i = joints.members[k]
             set3(bodies.spin, i, turned(joints.place, i, get3(bodies.momentum, i)))
+    return verdict
+
+
+@kernel
+def motion(bodies, joints, island):
+    """The kinetic energy of an island, in J."""
+    total = 0.0
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
+        i = joints.members[k]
+        v, momentum = get3(bodies.velocity, i), get3(bodies.momentum, i)
+        total += 0.5 * bodies.mass[i] * dot(v, v) + 0.5 * dot(momentum, spin_of(bodies, i, momentum))
+    return total

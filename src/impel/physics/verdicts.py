@@ -1,4 +1,13 @@
 """Verdicts on a step, from good to hopeless; of several the worst counts."""
 
-GOOD, TOO_STIFF, TOO_DEEP, DIVERGED, TOO_FAR, NOT_A_NUMBER = range(6)
-REASONS = ("", "contact too stiff", "contact too deep", "joints too far off", "moved too far", "not a number")
+# An imprecise step is taken back if it can be shorter, and is good enough if not.
+GOOD, IMPRECISE, TOO_STIFF, TOO_DEEP, DIVERGED, TOO_FAR, NOT_A_NUMBER = range(7)
+REASONS = (
+    "",
+    "joints turn too far",
+    "contact too stiff",
+    "contact too deep",
+    "joints too far off",
+    "moved too far",
+    "not a number",
+)

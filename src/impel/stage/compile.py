@@ -17,6 +17,7 @@ from impel.physics.bodies import Bodies, make_bodies
 from impel.physics.coating import Coating, default_coating
 from impel.physics.contact import Contacts, make_contacts
 from impel.physics.follow import Followers, Told, make_followers
+from impel.physics.gaps import APART
 from impel.physics.joint_specs import KINDS, JointSpec
 from impel.physics.joints import AT_A, FRAME_A, Joints, make_joints
 from impel.scene.actors import Move, Turn
@@ -34,8 +35,9 @@ Floats = NDArray[np.float64]
 
 JOINT_STEP = 1 / 240  # s: the coarsest step with joints ...
 CONTACT_STEP = 1 / 480  # s: ... and with contact; both measured
-HALVINGS = 8  # of the coarsest step: contact at 20 m/s needs six
-CLOSED = 1e-6  # m or rad: joints that start farther apart than this are refused
+HALVINGS = 8  # of the coarsest step: contact at 20 m/s needs six ...
+JOINT_HALVINGS = 2  # more for joints alone: light bodies that carry heavy ones whip round in microseconds
+FEWEST_HALVINGS = 2  # ... but an actuator that needs short steps anyway has halved it already
 
 
 class Compiled(NamedTuple):
@@ -67,8 +69,12 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
     joints = make_joints(specs, bodies) if specs else None
     if joints is not None:
         gap = assemble(bodies, joints)
-        if not gap < CLOSED:
-            raise Problem(f"{source}: joints: cannot be brought together: a gap of {gap:.3g} m (or rad) remains")
+        if not np.all(joints.apart <= APART):
+            worst = list(scene.joints)[int(np.argmax(joints.apart.max(axis=1)))]
+            raise Problem(
+                f"{source}: joints: cannot be brought together: a gap of {gap:.3g} m (or rad) remains, "
+                f"largest at joints.{worst}"
+            )
     wishes = [
         (f"{name}.{kind}", index[name], wish)
         for name, actor in scene.actors.items()
@@ -266,11 +272,13 @@ def _coating(body: Body, mass: float) -> Coating:
 def _pace(scene: Scene, stage: Stage, actuator_step: float) -> Pace:
     frame = 1 / scene.world.fps
     if not isinstance(scene.world.step, str):
-        return Pace(frame, math.ceil(frame / scene.world.step - 1e-9), 0)
-    coarsest = min(
+        return Pace(frame, math.ceil(frame / scene.world.step - 1e-9), 0, 0)
+    usual = min(
         frame,
-        actuator_step,
         JOINT_STEP if stage.joints is not None else math.inf,
         CONTACT_STEP if stage.contacts is not None else math.inf,
     )
-    return Pace(frame, math.ceil(frame / coarsest - 1e-9), HALVINGS)
+    coarsest = min(usual, actuator_step)
+    halvings = max(HALVINGS - round(math.log2(usual / coarsest)), FEWEST_HALVINGS)
+    reserve = JOINT_HALVINGS if stage.joints is not None else 0
+    return Pace(frame, math.ceil(frame / coarsest - 1e-9), halvings + reserve, reserve)

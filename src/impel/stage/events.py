@@ -39,6 +39,7 @@ class Events:
     other: NDArray[np.int64]  # the other body, the key, the side of a limit, the verdict
     reason: NDArray[np.int64]  # the verdict on a smallest step
     lap: NDArray[np.int64]  # in which a key was reached
+    steps: NDArray[np.int64]  # how many there were
     value: NDArray[np.float64]
     count: NDArray[np.int64]  # (1,)
     most_per_step: int
@@ -60,6 +61,7 @@ def make_events(stage: Stage) -> Events:
         other=np.zeros(size, np.int64),
         reason=np.zeros(size, np.int64),
         lap=np.zeros(size, np.int64),
+        steps=np.zeros(size, np.int64),
         value=np.zeros(size),
         count=np.zeros(1, np.int64),
         most_per_step=most,
@@ -89,6 +91,9 @@ def notice(now, before, events, clock, time, dt, verdict):
         clock.rough_since[0] = time - dt
         clock.rough_at[0], clock.rough_with[0] = _where_rough(now, before, verdict)
         clock.forced[0] = verdict
+        clock.rough_steps[0] = 0
+    if verdict != GOOD:
+        clock.rough_steps[0] += 1
     if verdict == GOOD and clock.forced[0] != GOOD:
         tell_rough(events, clock, time - dt)
         clock.forced[0] = GOOD
@@ -101,7 +106,7 @@ def notice(now, before, events, clock, time, dt, verdict):
 def tell_rough(events, clock, end):
     """Tell of a run of steps that were taken although they went badly; it ended at `end`."""
     n = events.count[0]
-    events.reason[n] = clock.forced[0]
+    events.reason[n], events.steps[n] = clock.forced[0], clock.rough_steps[0]
     since = clock.rough_since[0]
     _tell(events, since, SMALLEST, clock.rough_at[0], clock.rough_with[0], end - since)
 
@@ -222,7 +227,8 @@ def drain(
             reason = int(events.reason[n])
             where = [f"joints.{joints[subject]}"] if reason == DIVERGED and subject >= 0 else []
             where = where or [bodies[i] for i in (subject, other) if i >= 0]
-            name, details = "step", {"reason": REASONS[reason], "seconds": value, "where": where}
+            steps = int(events.steps[n])
+            name, details = "step", {"reason": REASONS[reason], "steps": steps, "seconds": value, "where": where}
         told.append({"time": float(events.time[n]), "kind": EVENT_KINDS[kind], "subject": name, "details": details})
     events.count[0] = 0
     return told

@@ -11,6 +11,7 @@ from impel.kernel import replace
 from impel.physics.broadphase import grow
 from impel.physics.verdicts import REASONS
 from impel.scene import Scene
+from impel.stage.apart import Watch
 from impel.stage.compile import compile_scene
 from impel.stage.events import drain, make_events, tell_rough
 from impel.stage.opening import displaced, overlaps
@@ -32,10 +33,12 @@ class Performance:
         self.frame = 0
         self.told: list[dict[str, Any]] = []  # events so far
         self.events = make_events(self.stage)
+        self.watch = Watch()
         while self._play() != OPENED:
             self._make_room()
         if self.stage.contacts is not None and self.stage.contacts.touching.any():
-            self.clock.level[0] = self.compiled.pace.deepest  # what overlaps is pushed apart in short steps
+            # What overlaps is pushed apart in short steps.
+            self.clock.level[0] = self.compiled.pace.deepest - self.compiled.pace.reserve
         # What the animator should know of the start, one line each.
         self.doubts = [*displaced(self.compiled, scene), *overlaps(self.stage, self.compiled.bodies)]
 
@@ -70,6 +73,7 @@ class Performance:
                     "softer coatings, less strength or a shorter world.step may help"
                 )
         self.frame += 1
+        self.told += self.watch.look(self.compiled, self.stage, self.time)
 
     def finish(self) -> None:
         """Tell what is still going on."""

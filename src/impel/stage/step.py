@@ -11,9 +11,10 @@ from impel.physics.broadphase import COUNT, find_pairs
 from impel.physics.contact import contact_forces, meet_near
 from impel.physics.displacement import hold_positions_displacement, hold_positions_paper
 from impel.physics.follow import lead_followers, place_followers
+from impel.physics.gaps import measure_gaps
 from impel.physics.rattle import hold_positions, hold_velocities
 from impel.physics.sleep import all_sleep, settle
-from impel.physics.verdicts import GOOD, NOT_A_NUMBER
+from impel.physics.verdicts import DIVERGED, GOOD, IMPRECISE, NOT_A_NUMBER
 from impel.stage.answers import ask
 from impel.stage.events import notice
 
@@ -21,6 +22,7 @@ from impel.stage.events import notice
 FRAME_DONE, STEP_DONE, NEEDS_PAIRS, NEEDS_EVENTS, FAILED, OPENED = range(6)
 
 GROW_AFTER = 8  # good steps before the step may double ...
+RESIGN_AFTER = 32  # steps in a row in which joints did not hold, as short as they were: then longer ones do as well
 GROW_LATER = 256  # ... and at most, where doubling failed again and again, as with things that lie still
 
 
@@ -55,7 +57,7 @@ def step(stage, time, dt, dt_last):
         verdict = max(verdict, contact_forces(bodies, contacts, dt))
     kick(bodies, gravity, drag, 0.5 * dt)
     if joints is not None and stage.printed is None:
-        hold_velocities(bodies, joints)
+        verdict = max(verdict, hold_velocities(bodies, joints))
     if contacts is not None:
         settle(bodies, contacts.extent[:, RADIUS], gravity, dt)
     return verdict if all_finite(bodies) else NOT_A_NUMBER
@@ -156,6 +158,14 @@ def nothing_stirs(bodies, followers, joints, actuators, hand):
 
 
 @kernel
+def can_halve(clock, pace, verdict, ticks):
+    """May a step of so many ticks, which went badly, be taken back for a shorter one?"""
+    if verdict == DIVERGED and clock.unheld[0] >= RESIGN_AFTER:
+        return False
+    return ticks > (1 if verdict in (DIVERGED, IMPRECISE) else 1 << pace.reserve)
+
+
+@kernel
 def halve_step(clock, verdict):
     """After a step that was taken back; if it was a try of a longer one, the next try will be later."""
     if clock.grown[0] == 1:
@@ -177,6 +187,12 @@ def double_step(clock, ticks):
         clock.level[0] -= 1
         clock.good[0] = 0
         clock.grown[0] = 1
+
+
+@kernel
+def check_joints(bodies, joints):
+    if joints is not None:
+        measure_gaps(bodies, joints)
 
 
 @kernel
@@ -206,7 +222,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         copy(values, saved, now.contacts)
         verdict = step(now, time, dt, clock.dt_last[0])
 
-        if verdict != GOOD and ticks > 1:
+        if verdict != GOOD and can_halve(clock, pace, verdict, ticks):
             copy(saved, values, now.contacts)
             halve_step(clock, verdict)
             continue
@@ -214,10 +230,12 @@ def play(now, before, values, saved, events, clock, pace, one_step):
             copy(saved, values, now.contacts)
             return FAILED
 
-        notice(now, before, events, clock, time + dt, dt, verdict)
+        notice(now, before, events, clock, time + dt, dt, verdict if verdict != IMPRECISE else GOOD)
         clock.dt_last[0] = dt
+        clock.unheld[0] = clock.unheld[0] + 1 if verdict == DIVERGED else 0
         clock.tick[0] += ticks
         double_step(clock, ticks)
         if one_step and clock.tick[0] < frame_ticks:
             return STEP_DONE
+    check_joints(now.bodies, now.joints)
     return FRAME_DONE

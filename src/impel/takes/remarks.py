@@ -20,6 +20,9 @@ def remarks(take: Take) -> list[str]:
     for event in take.events:
         if event["kind"] in ("held up", "out of time"):
             lines.append(f"{event['subject']}: {_ending(event, float(take.time[-1]))}")
+    apart = [event for event in take.events if event["kind"] == "joint apart"]
+    if apart:
+        lines.append(_apart(apart))
     # Takes of earlier versions do not tell how long it went badly.
     rough = [event for event in take.events if event["kind"] == "smallest step" and "seconds" in event["details"]]
     if sum(event["details"]["seconds"] for event in rough) >= VISIBLE:
@@ -32,12 +35,30 @@ def plain(number: float, digits: int) -> str:
     return f"{float(f'{number:.{digits}g}'):g}"
 
 
+def _apart(events: list[dict[str, Any]]) -> str:
+    worst = max(events, key=lambda event: event["details"]["worst"])
+    details = worst["details"]
+    ways = [f"{plain(1e3 * details['gap'], 2)} mm"] if details["gap"] > 0.0 else []
+    ways += [f"{plain(details['angle'], 2)}°"] if details["angle"] > 0.0 else []
+    others = len({event["subject"] for event in events}) - 1
+    more = f", and {others} other joint{'s' if others > 1 else ''} too" if others else ""
+    return (
+        f"joints.{worst['subject']} is apart by {' and '.join(ways)} from {worst['time']:.2f} s on, "
+        f"for {plain(details['seconds'], 2)} s{more}: {details['because']}"
+    )
+
+
 def _rough(events: list[dict[str, Any]]) -> str:
     total = sum(event["details"]["seconds"] for event in events)
     worst = max(events, key=lambda event: event["details"]["seconds"])
     reason, where = worst["details"]["reason"], " and ".join(worst["details"]["where"])
     place = f" at {where}" if where else ""
-    return f"rough for {plain(total, 2)} s in all, most at {worst['time']:.2f} s: {reason}{place}; {REMEDIES[reason]}"
+    steps = sum(e["details"].get("steps", 0) for e in events if e["details"]["reason"] == "joints too far off")
+    forced = f" ({steps} steps had to be forced)" if steps else ""
+    return (
+        f"rough for {plain(total, 2)} s in all, most at {worst['time']:.2f} s: {reason}{place}; "
+        f"{REMEDIES[reason]}{forced}"
+    )
 
 
 def _ending(event: dict[str, Any], end: float) -> str:

@@ -15,6 +15,7 @@ EVENT_KINDS = (
     "contact begins",
     "contact ends",
     "joint limit",
+    "joint apart",
     "strength saturated",
     "step rejected",
     "smallest step",
