@@ -123,6 +123,15 @@ def keep_places(bodies, joints, island):
 
 
 @kernel
+def take_places(bodies, joints, island):
+    """Back to the places that were kept."""
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
+        i = joints.members[k]
+        set3(bodies.position, i, get3_at(joints.place, i, KEPT_POSITION))
+        set4(bodies.orientation, i, get4_at(joints.place, i, KEPT_ORIENTATION))
+
+
+@kernel
 def keep_limits(joints, island, kept):
     """Note coordinates, limits and normals of an island's joints."""
     for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):

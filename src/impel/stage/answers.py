@@ -14,7 +14,7 @@ from impel.control.law import accelerations_by, factor_dense, forces_for, prepar
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, dot, get3, get3_at, get4, norm, scale, set3, set4, sub
 from impel.physics.bodies import spin_of, turn_freely
-from impel.physics.closing import keep_places, take_back
+from impel.physics.closing import keep_limits, keep_places, take_limits, take_places
 from impel.physics.joint_rows import lean, look, turned, weigh
 from impel.physics.joints import ANGULAR_A, ANGULAR_B, JOINT, LINEAR, LIVE, MEMBER, TILE, TURNING_A, TURNING_B
 from impel.physics.skyline import ZERO, solve
@@ -88,10 +88,9 @@ def look_ahead(bodies, joints, handles, island, ahead):
     for t in range(joints.envelope[tile, ZERO] + tile, joints.envelope[last, ZERO] + last + 1):
         for k in range(3):
             set3(handles.kept_factor, 3 * t + k, get3(joints.factor, 3 * t + k))
+    keep_limits(joints, island, joints.spare.kept)
     for k in range(begin, end):
         joint = joints.each[k]
-        handles.kept_coordinate[joint.index] = joints.coordinate[joint.index]
-        set3(handles.kept_normal, joint.index, get3(joints.normal, joint.index))
         if joint.limit >= 0:
             joints.rows[joint.limit, LIVE] = 0.0
     _rates(bodies.velocity, bodies.spin, joints, begin, end)
@@ -109,7 +108,7 @@ def look_ahead(bodies, joints, handles, island, ahead):
     look(bodies, joints, begin, end, True)
     lean(bodies, joints, island)
     weigh(bodies, joints, island, 0.0)
-    take_back(bodies, joints, island)
+    take_places(bodies, joints, island)
     for k in range(begin, end):  # spins of what has none of its own in `turning` yet
         joint = joints.each[k]
         for i in (joint.a, joint.b):
@@ -146,10 +145,7 @@ def look_back(joints, handles, island):
     for t in range(joints.envelope[tile, ZERO] + tile, joints.envelope[last, ZERO] + last + 1):
         for k in range(3):
             set3(joints.factor, 3 * t + k, get3(handles.kept_factor, 3 * t + k))
-    for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
-        joint = joints.each[k]
-        joints.coordinate[joint.index] = handles.kept_coordinate[joint.index]
-        set3(joints.normal, joint.index, get3(handles.kept_normal, joint.index))
+    take_limits(joints, island, joints.spare.kept)
 
 
 @kernel

@@ -77,8 +77,6 @@ class Handles:
     # The joints as they were before they were looked at half a step ahead.
     kept_rows: Floats2
     kept_factor: Floats2
-    kept_coordinate: Floats
-    kept_normal: Floats2
 
 
 # Entries of `count`.
@@ -127,8 +125,6 @@ def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Ha
         turning=np.zeros((bodies, 3)),
         kept_rows=np.zeros_like(rows).reshape(-1, 18),
         kept_factor=np.zeros((0, 3) if joints is None else joints.factor.shape),
-        kept_coordinate=np.zeros(0 if joints is None else len(joints.coordinate)),
-        kept_normal=np.zeros((0, 3) if joints is None else joints.normal.shape),
     )
 
 
