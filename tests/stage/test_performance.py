@@ -47,7 +47,7 @@ def test_same_scene_twice_gives_the_same_bytes() -> None:
 
 
 def attempt(performance: Performance, dt: float) -> None:
-    step(performance.stage, performance.time, dt, performance.clock.dt_last[0])
+    step(performance.stage, performance.time, dt, dt, performance.clock.held_for[0])
 
 
 @settings(max_examples=20, deadline=None)
@@ -197,7 +197,7 @@ def test_a_fixed_step_becomes_equal_substeps() -> None:
     performance = Performance(busy_scene(step=0.001))
     assert performance.compiled.pace.steps == 17  # of a frame of 1/60 s
     performance.next_frame()
-    assert performance.clock.dt_last[0] == pytest.approx(1 / 60 / 17)
+    assert performance.clock.held_for[0] == pytest.approx(1 / 60 / 17)
 
 
 @pytest.mark.parametrize("every", ["frame", "step"])

@@ -88,7 +88,7 @@ def steer(bodies, actuators, gravity, dt, dt_last):
     want(bodies, actuators, dt_last)
     for s in range(len(actuators.knows)):
         pull_tree(bodies, actuators, s, gravity, dt, dt_last)
-    act(bodies, actuators)
+    act(bodies, actuators, actuators.asked)
 
 
 @kernel
@@ -177,7 +177,7 @@ def learn_load(actuators, a, met, dt_last):
 
 
 @kernel
-def act(bodies, actuators):
+def act(bodies, actuators, forces):
     """Keep to the strengths, and apply."""
     linkage = actuators.linkage
     for k in range(len(linkage.body)):
@@ -188,7 +188,7 @@ def act(bodies, actuators):
         set3(bodies.twist, body, (0.0, 0.0, 0.0))
     for a in range(len(actuators.body)):
         body, strength = actuators.body[a], actuators.strength[a]
-        asked = get3(actuators.asked, a)
+        asked = get3(forces, a)
         actuators.saturated[a] = 1.0 if dot(asked, asked) > strength * strength else 0.0
         force = limit_size(asked, strength)
         set3(actuators.applied, a, force)

@@ -88,3 +88,42 @@ def accelerations_by(answer, n, force, acceleration):
         for j in range(n):
             s += answer[i, j] * force[j]
         acceleration[i] = s
+
+
+@kernel
+def write_out(answer, square, n, forces, spare, swap):
+    """Write out N as a matrix to `forces`, for whoever needs it many times; `spare` and `swap` are scratch."""
+    for j in range(n):
+        column = swap[j]
+        for i in range(n):
+            column[i] = answer[i, j]
+        solve_dense(square, n, column)
+    for i in range(n):
+        for j in range(n):
+            forces[i, j] = swap[i, j]
+    multiply_dense(forces, answer, n, spare)
+    for i in range(n):
+        for j in range(n):
+            spare[i, j] = (1.0 if i == j else 0.0) - spare[i, j]
+    count = 1
+    while count < REFINED:  # each time twice as many: (1 + E)(1 + E²)(1 + E⁴)·N₀
+        multiply_dense(spare, forces, n, swap)
+        for i in range(n):
+            for j in range(n):
+                forces[i, j] += swap[i, j]
+        multiply_dense(spare, spare, n, swap)
+        for i in range(n):
+            for j in range(n):
+                spare[i, j] = swap[i, j]
+        count *= 2
+
+
+@kernel
+def multiply_dense(a, b, n, product):
+    for i in range(n):
+        for j in range(n):
+            product[i, j] = 0.0
+        for k in range(n):
+            factor = a[i, k]
+            for j in range(n):
+                product[i, j] += factor * b[k, j]

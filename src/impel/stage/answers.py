@@ -9,8 +9,16 @@ itself over; taken as standing, r is 1. (Where r is small, the step bounds it: C
 
 import math
 
-from impel.control.actuators import RESIDUAL, blend_of, limit_size, pull_at_base, rate_of, slow_down, steady_rate
-from impel.control.law import accelerations_by, factor_dense, forces_for, prepare, solve_dense
+from impel.control.actuators import RESIDUAL, act, blend_of, limit_size, pull_at_base, rate_of, slow_down, steady_rate
+from impel.control.law import (
+    accelerations_by,
+    factor_dense,
+    forces_for,
+    multiply_dense,
+    prepare,
+    solve_dense,
+    write_out,
+)
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, dot, get3, get3_at, get4, norm, scale, set3, set4, sub
 from impel.physics.bodies import spin_of, turn_freely
@@ -55,8 +63,11 @@ FORCE, REST, ANYWAY, SCRATCH, BLOCKED, EXTRA, MOVING, MISSED, GAIN = range(9)
 
 
 @kernel
-def ask(bodies, joints, contacts, actuators, handles, s, gravity, dt, dt_last):
-    """Find what the actuators of the cluster of structure s ask for, unless a tree can tell; has it been done?"""
+def ask(bodies, joints, contacts, actuators, handles, s, gravity, dt, dt_last, in_parts):
+    """Find what the actuators of the cluster of structure s ask for, unless a tree can tell; has it been done?
+
+    `in_parts`: dt will be gone in several steps, in which `ease` is to damp.
+    """
     touched = gather_cluster(bodies, joints, contacts, actuators, handles, s)
     if not touched and actuators.linkage.driven[s] == 1:
         return False
@@ -70,9 +81,63 @@ def ask(bodies, joints, contacts, actuators, handles, s, gravity, dt, dt_last):
     for n in range(handles.count[ISLANDS]):
         look_back(joints, handles, handles.island[n])
     settle(bodies, joints, actuators, handles, gravity, dt_last)
+    if in_parts:
+        note_damping(actuators, handles)
     for n in range(handles.count[ACTUATORS]):
         handles.done[actuators.structure[handles.actuator[n]]] = 1
     return True
+
+
+@kernel
+def note_damping(actuators, handles):
+    """Keep which forces take the motion out of the actuators of the cluster: C times what their accelerations take."""
+    count = handles.count[ACTUATORS]
+    n = 3 * count
+    held = handles.count[HANDLES] > n
+    stuck, square = (handles.stuck, handles.square[ALL]) if held else (handles.free, handles.square[NOTHING])
+    forces, spare, swap, other = handles.dense[0], handles.dense[1], handles.dense[2], handles.dense[3]
+    write_out(stuck, square, n, forces, spare, swap)
+    if held:  # and for what is in the way: (1 - N·W)·N_free·(1 - W·N)
+        write_out(handles.free, handles.square[NOTHING], n, other, spare, swap)
+        multiply_dense(forces, stuck, n, spare)
+        for i in range(n):
+            for j in range(n):
+                spare[i, j] = (1.0 if i == j else 0.0) - spare[i, j]
+        multiply_dense(spare, other, n, swap)
+        for i in range(n):
+            for j in range(n):
+                s = 0.0
+                for k in range(n):
+                    s += swap[i, k] * spare[j, k]
+                forces[i, j] += s
+    for k in range(count):
+        a = handles.actuator[k]
+        handles.company[a] = count
+        for m in range(count):
+            b = handles.actuator[m]
+            handles.partner[a, m] = b
+            share = -math.sqrt(actuators.whole_inertia[a] * actuators.whole_inertia[b]) * actuators.damping[b]
+            for i in range(3):
+                for j in range(3):
+                    handles.damper[3 * a + i, 3 * m + j] = share * forces[3 * k + i, 3 * m + j]
+
+
+@kernel
+def ease(bodies, actuators, handles):
+    """Between two evaluations of control: damp what has come since. Contact may answer faster than control is asked."""
+    for a in range(len(actuators.body)):
+        force = get3(actuators.asked, a)
+        for m in range(handles.company[a]):
+            b = handles.partner[a, m]
+            change = sub(rate_of(bodies, actuators, b), get3(actuators.last_rate, b))
+            row = 3 * a
+            force = (
+                force[0] + dot(get3_at(handles.damper, row, 3 * m), change),
+                force[1] + dot(get3_at(handles.damper, row + 1, 3 * m), change),
+                force[2] + dot(get3_at(handles.damper, row + 2, 3 * m), change),
+            )
+        set3(handles.eased, a, force)
+    act(bodies, actuators, handles.eased)
 
 
 @kernel

@@ -71,6 +71,12 @@ class Handles:
     free: Floats2  # ... and with nothing in the way
     square: Floats3  # (3, 3 most, 3 most) what `law.prepare` makes of them
     vectors: Floats2  # (9, 6 most) scratch
+    dense: Floats3  # (4, 3 most, 3 most) scratch
+    # Who damps whom until control is evaluated again: with how many, with whom, and by how much.
+    company: Integers  # (A,)
+    partner: Integers2  # (A, most)
+    damper: Floats2  # (3A, 3 most)
+    eased: Floats2  # (A, 3)
     # Acceleration of each body ...
     fall: Floats2  # (N, 3)
     turning: Floats2  # (N, 3) ... and angular
@@ -121,6 +127,11 @@ def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Ha
         free=np.zeros((n, n)),
         square=np.zeros((3, n, n)),
         vectors=np.zeros((9, 2 * n)),
+        dense=np.zeros((4, n, n)),
+        company=np.zeros(len(actuators.body), np.int64),
+        partner=np.zeros((len(actuators.body), most), np.int64),
+        damper=np.zeros((3 * len(actuators.body), n)),
+        eased=np.zeros((len(actuators.body), 3)),
         fall=np.zeros((bodies, 3)),
         turning=np.zeros((bodies, 3)),
         kept_rows=np.zeros_like(rows).reshape(-1, 18),

@@ -15,7 +15,7 @@ from impel.physics.gaps import measure_gaps
 from impel.physics.rattle import hold_positions, hold_velocities
 from impel.physics.sleep import all_sleep, settle
 from impel.physics.verdicts import DIVERGED, GOOD, IMPRECISE, NOT_A_NUMBER
-from impel.stage.answers import ask
+from impel.stage.answers import ask, ease
 from impel.stage.events import notice
 
 # Why `play` came back to Python.
@@ -27,16 +27,22 @@ GROW_LATER = 256  # ... and at most, where doubling failed again and again, as w
 
 
 @kernel
-def step(stage, time, dt, dt_last):
-    """One attempt to go from `time` to `time + dt`, box by box as in the figure. Returns the verdict."""
+def step(stage, time, dt, hold_for, held_for):
+    """One attempt to go from `time` to `time + dt`, box by box as in the figure. Returns the verdict.
+
+    Control is held for a coarsest step, but for its damping, however short the steps are that contact and joints need:
+    it is evaluated anew, to be held for `hold_for`, where that is not 0. The last one was held for `held_for`.
+    """
     bodies, followers, joints, contacts = stage.bodies, stage.followers, stage.joints, stage.contacts
     actuators, hand, gravity, drag = stage.actuators, stage.hand, stage.gravity, stage.drag
 
     # 1. Control module: new targets, actuator forces, corrections by the observed motion (boxes 1.1 to 1.3)
     if hand is not None:
         drop_all(bodies)
-    if actuators is not None:
-        control(bodies, joints, contacts, actuators, stage.handles, gravity, dt, dt_last)
+    if actuators is not None and hold_for > 0.0:
+        control(bodies, joints, contacts, actuators, stage.handles, gravity, hold_for, held_for, hold_for > dt)
+    elif actuators is not None:
+        ease(bodies, actuators, stage.handles)
     if hand is not None:
         lend_a_hand(bodies, hand)
 
@@ -64,17 +70,19 @@ def step(stage, time, dt, dt_last):
 
 
 @kernel
-def control(bodies, joints, contacts, actuators, handles, gravity, dt, dt_last):
-    """Set the push and twist of every actuated body; dt_last is the length of the last step, 0 in the first."""
+def control(bodies, joints, contacts, actuators, handles, gravity, dt, dt_last, in_parts):
+    """Set the push and twist of every actuated body for dt; the last ones were held for dt_last, 0 in the first step."""
     want(bodies, actuators, dt_last)  # 1.1
     for s in range(len(handles.done)):
         handles.done[s] = 0
+    for a in range(len(handles.company)):
+        handles.company[a] = 0
     for s in range(len(handles.done)):  # 1.2 and 1.3: those who touch each other are asked together
         if handles.done[s] == 0 and not ask(
-            bodies, joints, contacts, actuators, handles, s, gravity, dt, dt_last
+            bodies, joints, contacts, actuators, handles, s, gravity, dt, dt_last, in_parts
         ):
             pull_tree(bodies, actuators, s, gravity, dt, dt_last)
-    act(bodies, actuators)
+    act(bodies, actuators, actuators.asked)
 
 
 @kernel
@@ -219,8 +227,14 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         if not all_pairs_listed(now.bodies, now.followers, now.contacts, time, dt):
             return NEEDS_PAIRS
 
+        coarsest = 1 << pace.deepest
+        hold_for = 0.0
+        if one_step:
+            hold_for = dt
+        elif clock.tick[0] % coarsest == 0:
+            hold_for = pace.frame_seconds / pace.steps
         copy(values, saved, now.contacts)
-        verdict = step(now, time, dt, clock.dt_last[0])
+        verdict = step(now, time, dt, hold_for, clock.held_for[0])
 
         if verdict != GOOD and can_halve(clock, pace, verdict, ticks):
             copy(saved, values, now.contacts)
@@ -231,7 +245,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
             return FAILED
 
         notice(now, before, events, clock, time + dt, dt, verdict if verdict != IMPRECISE else GOOD)
-        clock.dt_last[0] = dt
+        clock.held_for[0] = dt if hold_for > 0.0 else clock.held_for[0] + dt
         clock.unheld[0] = clock.unheld[0] + 1 if verdict == DIVERGED else 0
         clock.tick[0] += ticks
         double_step(clock, ticks)
