@@ -76,9 +76,10 @@ def test_all_that_a_step_changes_is_in_the_buffer() -> None:
     scratch = {
         "joints": "change impulse place",
         "contacts": "load strain patch",
-        "actuators": "held_by wish pull against met rate",
-        "actuators.linkage": "acceleration turning driven force torque",
-        "actuators.crews": "answer inertia fall ease square column",
+        "actuators": "room missed",
+        "actuators.linkage": "acceleration turning force torque",
+        "handles": "row push soft most_load bias answer support through load stuck smooth free square vectors dense damper "
+        "eased kept_rows kept_factor",
     }
     clean, poisoned = Performance(busy_scene()), Performance(busy_scene())
     for _ in range(40):

@@ -32,7 +32,7 @@ def test_a_turn_goes_through_the_angles_written(angles: list[float]) -> None:
     assert way[-1] == pytest.approx(angles[-1], abs=1)
     assert max(angles) + 8 > way.max() > max(angles) - 25  # it overshoots a little, and turns back a little early
     assert min(angles) - 8 < way.min() < min(angles) + 25
-    reached = [event["details"]["key"] for event in take.events if event["kind"] == "key reached"]
+    reached = [event["details"]["key"] for event in take.events if event["kind"] == "key passed"]
     assert reached == list(range(1, len(angles)))
     assert take.remarks() == []
 
@@ -42,7 +42,7 @@ def test_a_loop_of_a_whole_turn_goes_round_for_ever() -> None:
     scene["fan"].turn([{"euler": [0, 0, 0]}, {"euler": [0, 0, 360]}], speed=180, loop=True)
     take = simulate(scene)
     assert 900 < turned(take)[-1] < 1080
-    assert [e["details"] for e in take.events if e["kind"] == "key reached"][:2] == [
+    assert [e["details"] for e in take.events if e["kind"] == "key passed"][:2] == [
         {"key": 0, "lap": 1},
         {"key": 0, "lap": 2},
     ]

@@ -115,6 +115,11 @@ def check(scene: SceneFile) -> None:
         doubts += opening_doubts(loaded, str(scene))
     for line in doubts:
         print(f"{scene}: warning: {line}")
+    if loaded.actors and not refused:
+        from impel.stage.opening import strengths
+
+        for line in strengths(loaded, str(scene)):
+            print(f"{scene}: {line}")
     many = [("bodies", len(loaded.bodies)), ("joints", len(loaded.joints)), ("actors", len(loaded.actors))]
     many.append(("walkers", len(loaded.walkers)))
     counts = [f"{count} {_one(word) if count == 1 else word}" for word, count in many if count]

@@ -20,6 +20,7 @@ from impel.scene import Scene
 from impel.stage.compile import Compiled, centre_of, compile_scene, start_of
 from impel.stage.state import Stage
 from impel.stage.step import OPENED, open_curtain
+from impel.takes.remarks import plain
 
 Floats = NDArray[np.float64]
 
@@ -39,6 +40,27 @@ def opening_doubts(scene: Scene, source: str = "scene") -> list[str]:
         assert stage.contacts is not None
         stage = replace(stage, contacts=grow(stage.contacts))
     return [*displaced(compiled, scene), *overlaps(stage, compiled.bodies)]
+
+
+def strengths(scene: Scene, source: str = "scene") -> Iterator[str]:
+    """What the strength of each actor comes to, one line each, and its parts: what holds still, and what moves."""
+    compiled = compile_scene(scene, source=source)
+    actuators = compiled.stage.actuators
+    assert actuators is not None
+    for a, label in enumerate(compiled.actuators):
+        name, kind = label.rsplit(".", 1)
+        unit = "N·m" if kind == "turn" else "N"
+        written = getattr(scene.actors[name], kind).strength
+        weight = float(actuators.weight[a])
+        pull = float(actuators.inertia[a] * actuators.stiffness[a] * actuators.base[a])
+        parts = f"twice {plain(weight, 3)} to hold still and {plain(pull, 3)} to move"
+        auto = f"{plain(2 * (weight + pull), 3)} {unit}: {parts}"
+        if written == "auto":
+            yield f"actors.{label}.strength: auto comes to {auto}"
+        elif written == "unlimited":
+            yield f"actors.{label}.strength: is unlimited; auto would come to {auto}"
+        else:
+            yield f"actors.{label}.strength: is {plain(float(actuators.strength[a]), 3)} {unit}; auto would come to {auto}"
 
 
 def displaced(compiled: Compiled, scene: Scene) -> Iterator[str]:

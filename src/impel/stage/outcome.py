@@ -1,5 +1,6 @@
-"""How it ended for the actors: who did not come to its last key, since when, and what is in its way."""
+"""How it ended for the actors: who did not come to its last key, since when, what is in its way, and who was too weak."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ NEAR = 0.1  # of the base distance: whoever ends so near its last key has come t
 CREEP = 0.05  # of the base distance: who gets no farther than this is held up ...
 PATIENCE = 0.5  # s: ... if it takes so long, ...
 PATIENCE_SHARE = 4.0  # ... and so many times as long as it would usually take
+LONG = 0.5  # s: a strength that is used up for so long in all shows
+SURE = 1.2  # times what was missing: the strength that will do
 ASKEW = 0.5  # cosine: a wish to turn that is farther than 60° off the axis of a hinge is not what the hinge allows
 
 
@@ -37,6 +40,7 @@ def outcomes(compiled: Compiled, stage: Stage, time: Floats, lengths: Floats, fe
         speed = base * float(actuators.stiffness[a] / actuators.damping[a])
         first, last = actuators.paths.first_segment[a : a + 2]
         left = float(lengths[first:last].sum() - progress[-1, a])
+        events += _overload(compiled, stage, a, time, saturated[:, a])
         if not loops and (actuators.done[a] == 1.0 or left <= NEAR * base):
             continue
         best = np.maximum.accumulate(progress[:, a])
@@ -55,6 +59,52 @@ def outcomes(compiled: Compiled, stage: Stage, time: Floats, lengths: Floats, fe
         kind, when = ("held up", time[since]) if held else ("out of time", time[-1])
         events.append({"time": float(when), "kind": kind, "subject": label, "details": details})
     return events
+
+
+def _overload(
+    compiled: Compiled, stage: Stage, a: int, time: Floats, saturated: Floats
+) -> list[dict[str, Any]]:
+    """The event "overloaded" for an actuator whose strength was used up for long."""
+    assert stage.actuators is not None
+    frames = np.flatnonzero(saturated > 0.0)
+    seconds = len(frames) * float(time[1] - time[0]) if len(time) > 1 else 0.0
+    if seconds < LONG:
+        return []
+    body = int(stage.actuators.body[a])
+    details = {
+        "seconds": seconds,
+        "strength": float(stage.actuators.strength[a]),
+        "needs": _enough(stage, a),
+        "carrying": [compiled.bodies[i] for i in _loose(stage, body)],
+    }
+    return [{"time": float(time[frames[0]]), "kind": "overloaded", "subject": compiled.actuators[a], "details": details}]
+
+
+def _enough(stage: Stage, a: int) -> float:
+    """A strength that would do: what suits its own structure, and what is loose and touches that."""
+    actuators = stage.actuators
+    assert actuators is not None
+    pull = actuators.inertia[a] * actuators.stiffness[a] * actuators.base[a]
+    loose = _loose(stage, int(actuators.body[a]))
+    load = float(stage.bodies.mass[loose].sum()) * float(np.linalg.norm(stage.gravity)) * float(actuators.arm[a])
+    needed = 2 * float(actuators.weight[a] + pull) + 2 * load
+    return SURE * max(needed, float(actuators.strength[a]) if math.isfinite(actuators.strength[a]) else 0.0)
+
+
+def _loose(stage: Stage, body: int) -> list[int]:
+    """What can move, is no part of the structure of a body, and touches it or something that does."""
+    assert stage.actuators is not None
+    if stage.contacts is None:
+        return []
+    whole, movable = stage.actuators.whole, stage.bodies.inverse_mass > 0.0
+    pairs = stage.contacts.pair[stage.contacts.touching != 0.0]
+    own = {int(whole[body])}
+    grown = True
+    while grown:
+        found = {int(whole[j]) for pair in pairs for i, j in (pair, pair[::-1]) if whole[i] in own and movable[j]}
+        grown = not found <= own
+        own |= found
+    return [i for i in range(len(movable)) if movable[i] and whole[i] in own and whole[i] != whole[body]]
 
 
 def _keys(compiled: Compiled, actuators: Any, a: int) -> dict[str, Any]:
@@ -78,7 +128,7 @@ def _in_the_way(compiled: Compiled, stage: Stage, a: int, used_up: bool) -> str:
     if used_up:
         strength = float(stage.actuators.strength[a])
         used = f"{against}all its strength of {plain(strength, 3)} {'N·m' if turns else 'N'} is used"
-        return f'{used}: strength: {plain(2 * strength, 2)} or "unlimited" may help'
+        return f'{used}: strength: {plain(_enough(stage, a), 2)} or "unlimited" would do'
     if not touched and stage.joints is not None and _ties(stage.joints, body).any() and not turns:
         return "its joints do not let it get nearer: its way may lead out of reach"
     return f"{against}a smaller {'base_angle' if turns else 'base_distance'} or more speed makes it push harder"

@@ -23,6 +23,8 @@ def remarks(take: Take) -> list[str]:
     apart = [event for event in take.events if event["kind"] == "joint apart"]
     if apart:
         lines.append(_apart(apart))
+    told = {event["subject"] for event in take.events if event["kind"] in ("held up", "out of time")}
+    lines += [_overloaded(e) for e in take.events if e["kind"] == "overloaded" and e["subject"] not in told]
     # Takes of earlier versions do not tell how long it went badly.
     rough = [event for event in take.events if event["kind"] == "smallest step" and "seconds" in event["details"]]
     if sum(event["details"]["seconds"] for event in rough) >= VISIBLE:
@@ -45,6 +47,17 @@ def _apart(events: list[dict[str, Any]]) -> str:
     return (
         f"joints.{worst['subject']} is apart by {' and '.join(ways)} from {worst['time']:.2f} s on, "
         f"for {plain(details['seconds'], 2)} s{more}: {details['because']}"
+    )
+
+
+def _overloaded(event: dict[str, Any]) -> str:
+    details = event["details"]
+    unit = "N·m" if event["subject"].endswith(".turn") else "N"
+    carrying = f" (it carries {', '.join(details['carrying'])})" if details["carrying"] else ""
+    return (
+        f"{event['subject']}: all its strength of {plain(details['strength'], 3)} {unit} was used for "
+        f"{plain(details['seconds'], 2)} s, first at {event['time']:.1f} s{carrying}; strength: "
+        f"{plain(details['needs'], 2)} would do"
     )
 
 

@@ -23,6 +23,7 @@ EVENT_KINDS = (
     "fall",
     "held up",
     "out of time",
+    "overloaded",  # an actuator whose strength was used up for long
 )
 
 GROUND = "#d9d4c7"  # for planes whose author chose no colour
