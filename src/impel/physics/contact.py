@@ -35,7 +35,7 @@ from impel.motion.rotations import (
 from impel.physics import broadphase
 from impel.physics import coating as coating_of
 from impel.physics.bars import DISC, press_bar
-from impel.physics.bodies import Bodies
+from impel.physics.bodies import Bodies, weighted
 from impel.physics.broadphase import PLACE, Near, with_capacity
 from impel.physics.coating import Coating, both_press, default_coating, rolling_radius
 from impel.physics.friction import CRUSHED, FORCE, KEPT, REMEMBERED, SHEAR, resist_rolling, rub
@@ -53,7 +53,7 @@ CARELESS = 0.25  # s/m: ... and ones damped so much lose more than that anyway
 PUSHED = 0.5  # m/s: how fast bodies that are crushed, deeper than their coatings, are pushed apart at most ...
 CRUSHED_STRAIN = 1e7  # 1/s²: ... and the strain they ask care for: the limit on their force keeps them from ringing
 LONG = 1 / 240  # s: a long step, by which the force before the first one is limited
-SLIDES = 1e-6  # m/s: what slips this fast at Coulomb's limit slides
+SLIDES = 1e-4  # m/s: what slips this fast at Coulomb's limit slides
 DEPTH_SHARE = 0.5  # of the limit, by which the depth may change in a step
 NEAR = 1e-3  # m: what is so near is as good as touching for whoever stands there
 ROOM_SHARE = 0.5  # of the room, by which bodies may approach each other in a step
@@ -233,7 +233,8 @@ def _meet(bodies, contacts, p, dt):
     force, moment, centre, products, elastic, stiffness, rate, depth = sum_up(patch, both, qa, qb, apart, mass)
     spread = max(0.0, products[0][0] + products[1][1] + products[2][2])
     # Crushed, by a blow, between bodies that do not give way, or placed so: until it is out of its firm depth again.
-    crushed = depth > limit or (contacts.friction[p, CRUSHED] == 1.0 and firm * depth**4 > 1.0)
+    placed = dt == 0.0 or contacts.friction[p, CRUSHED] == 1.0
+    crushed = depth > limit or (placed and firm * depth**4 > 1.0)
     contacts.friction[p, CRUSHED] = 1.0 if crushed else 0.0
     load = norm(force)
     normal = scale(force, 1.0 / max(load, 1e-300))
@@ -255,14 +256,16 @@ def _meet(bodies, contacts, p, dt):
 
     # A step that must be accepted all the same (fixed, or the shortest there is) shall not blow up: the spring is
     # at most as stiff as the step allows, and damping at most stops the bodies.
-    excess = max(1.0, stiffness * (give_a + give_b) * dt * dt)
+    slip = sub(add(approach, cross(spin_a, arm)), cross(spin_b, centre))
+    give = give_a + give_b
+    if crushed:
+        give = _ease(bodies, a, cross(arm, normal)) + _ease(bodies, b, cross(centre, normal))
+    excess = max(1.0, stiffness * give * dt * dt)
     allowed = min(load, elastic) / excess
     if load > elastic:
-        allowed += min(load - elastic, rate / max((give_a + give_b) * dt, 1e-300))
-    slip = sub(add(approach, cross(spin_a, arm)), cross(spin_b, centre))
+        allowed += min(load - elastic, rate / max(give * dt, 1e-300))
     if crushed:  # it is stopped with any force, but not thrown back
-        closing = -dot(slip, normal)
-        allowed = min(allowed, max(0.0, PUSHED + closing) / ((give_a + give_b) * (dt if dt > 0.0 else LONG)))
+        allowed = min(load, max(0.0, PUSHED - dot(slip, normal)) / (give * (dt if dt > 0.0 else LONG)))
     if allowed < load:
         force, moment = scale(force, allowed / load), scale(moment, allowed / load)
         load, stiffness = allowed, stiffness / excess
@@ -375,3 +378,10 @@ def _give(inverse_mass, inverse_inertia, arm, normal, spread):
     whole = inverse_mass + dot(lever, lever) * swing + turn
     across = 0.5 * (whole + math.sqrt(max(0.0, whole * whole - 4.0 * inverse_mass * turn)))
     return max(across, SHEAR * (inverse_mass + dot(arm, arm) * swing))
+
+
+@kernel
+def _ease(bodies, i, lever):
+    """How much faster a force with this lever makes the place where it acts, per newton second."""
+    q, inverse_inertia = get4(bodies.orientation, i), get3(bodies.inverse_inertia, i)
+    return bodies.inverse_mass[i] + dot(lever, weighted(q, inverse_inertia, lever))

@@ -131,10 +131,11 @@ def press_ball(r, centre, u, phi, share, motion, material, patch):
     volume, slope = _cap_volume(r, depth)
     more, more_slope = _cap_volume(r, depth - limit)
     # The fifth powers of the depth, summed over the cap, and the derivative.
-    firmer, rising = firm_at(depth, material)
-    firmer *= 2.0 * math.pi * depth
-    firmer_slope = firmer * (r - depth / 6.0 if rising == 1.0 else r / 3.0 - depth / 14.0)
-    firmer *= depth * (r / 6.0 - depth / 42.0)
+    d = min(depth, 2.0 * r)
+    firmer, rising = firm_at(d, material)
+    firmer *= 2.0 * math.pi * d
+    firmer_slope = firmer * (r - d / 6.0 if rising == 1.0 else r / 3.0 - d / 14.0)
+    firmer *= d * (r / 6.0 - d / 42.0)
     force = share * (stiffness * (volume + firmer) + hard * more)
     patch[DEPTH] = max(patch[DEPTH], depth)
     # A paraboloid: mean square radius of its pressure a third of the rim's, centre of volume at 2/3 of its depth.

@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from impel.geometry.fields import PLANE
 from impel.geometry.overlap import overlap_by
-from impel.geometry.shapes import CORE, RADIUS, SKIN, make_extents, make_shapes, solid
+from impel.geometry.shapes import CORE, INNER, RADIUS, SKIN, make_extents, make_shapes, solid
 from impel.kernel import kernel, replace
 from impel.motion.orientations import matrix_from_quaternion
 from impel.motion.rotations import get3, get4
 from impel.physics.bodies import Bodies
 from impel.physics.broadphase import COUNT, grow
-from impel.physics.coating import LIMIT
+from impel.physics.coating import FIRM, LIMIT
 from impel.physics.joints import JOINT, MEMBER
 from impel.scene import Scene
 from impel.stage.compile import Compiled, centre_of, compile_scene, start_of
@@ -24,6 +24,7 @@ from impel.takes.remarks import plain
 
 Floats = NDArray[np.float64]
 
+DEEP = 0.08  # of the way to the middle: what overlaps more was placed so
 PRESSED = 50 * 9.81  # m/s²: acceleration that no body's own weight would explain
 SHIFT, SHIFT_SHARE = 1e-3, 0.01  # m, or of a body's size if that is more: a displacement that can be seen
 TURN = math.radians(1)
@@ -95,7 +96,8 @@ def _moved(compiled: Compiled, bodies: Bodies, i: int, joints: list[str]) -> Ite
 
 
 def overlaps(stage: Stage, names: list[str]) -> Iterator[str]:
-    """Bodies that were placed into each other: deeper than their coatings, or pressed with many times their weight."""
+    """Bodies that were placed into each other: deeper than any load would press them, or than the coatings they were
+    given, or so that these press with many times their weight."""
     contacts, bodies = stage.contacts, stage.bodies
     if contacts is None:
         return
@@ -104,7 +106,8 @@ def overlaps(stage: Stage, names: list[str]) -> Iterator[str]:
     _look_for_overlaps(bodies, contacts, deep)
     for p in range(count):
         lightest = 1.0 / bodies.inverse_mass[contacts.pair[p]].max()
-        if deep[p] or (contacts.touching[p] != 0.0 and contacts.load[p] > PRESSED * lightest):
+        given = contacts.touching[p] != 0.0 and contacts.material[p, FIRM] == 0.0
+        if deep[p] or (given and contacts.load[p] > PRESSED * lightest):
             one, other = (names[i] for i in contacts.pair[p])
             yield f"bodies.{one}: overlaps {other} at the start, and the two are pushed apart"
 
@@ -117,8 +120,10 @@ def _look_for_overlaps(bodies, contacts, deep):
             a, b = b, a
         xa, xb = get3(bodies.position, a), get3(bodies.position, b)
         qa, qb = get4(bodies.orientation, a), get4(bodies.orientation, b)
-        # Where two overlap by a depth, no place is deeper than half of it in both.
-        depth = 0.5 * contacts.material[p, LIMIT]
+        depth = contacts.material[p, LIMIT]
+        if contacts.material[p, FIRM] > 0.0:  # the default, in which nothing lies deep
+            depth = min(depth, DEEP * min(contacts.extent[a, INNER], contacts.extent[b, INNER]))
+        depth *= 0.5  # where two overlap by a depth, no place is deeper than half of it in both
         deep[p] = overlap_by(contacts.shapes, a, xa, qa, b, xb, qb, contacts.extent[a, RADIUS], depth)
 
 

@@ -114,14 +114,20 @@ def lend_a_hand(bodies, hand):
 
 @kernel
 def copy(source, destination, contacts):
-    """Copy the state of a stage: of the pairs of bodies, which come last, only as many as are listed."""
+    """Copy the state of a stage; of the pairs of bodies, which come last, those that touch or did."""
     end = len(source)
     if contacts is not None:
-        room, listed = len(contacts.touching), contacts.near.info[COUNT]
-        for width in (contacts.place.shape[1], contacts.friction.shape[1], 1):
-            end -= room * width
-            for i in range(end, end + listed * width):
-                destination[i] = source[i]
+        room, columns, places = len(contacts.touching), contacts.friction.shape[1], contacts.place.shape[1]
+        end -= room * (1 + columns + places)
+        for p in range(contacts.near.info[COUNT]):
+            if source[end + p] != 0.0 or destination[end + p] != 0.0:
+                destination[end + p] = source[end + p]
+                first = end + room + p * columns
+                for i in range(first, first + columns):
+                    destination[i] = source[i]
+                first = end + room * (1 + columns) + p * places
+                for i in range(first, first + places):
+                    destination[i] = source[i]
     for i in range(end):
         destination[i] = source[i]
 
