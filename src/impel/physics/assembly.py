@@ -15,10 +15,15 @@ def assemble(bodies, joints):
     Afterwards the velocities agree with the joints and the first step may begin.
     """
     largest = 0.0
+    for j in range(len(joints.active)):
+        joints.active[j] = 0.0
     for k in range(len(joints.each)):
-        joints.active[k] = 0.0
-        for r in range(joints.each[k].row, joints.each[k].row_end):
-            joints.rows[r, LIVE] = 0.0 if r == joints.each[k].limit else 1.0
+        joint = joints.each[k]
+        firm = joint.firm
+        for r in range(joint.row, joint.row_end):
+            live = r != joint.limit and firm > 0
+            joints.rows[r, LIVE] = 1.0 if live else 0.0
+            firm -= live
     for island in range(len(joints.island) - 1):
         largest = max(largest, close_gaps(bodies, joints, island, ITERATIONS))
     hold_velocities(bodies, joints)

@@ -19,6 +19,7 @@ from impel.motion.rotations import (
     set4,
     set4_at,
 )
+from impel.physics.joint_forces import loosen
 from impel.physics.joint_rows import lean, look, weigh, worst_row
 from impel.physics.joints import (
     JOINT,
@@ -49,6 +50,7 @@ def close_gaps(bodies, joints, island, iterations):
     tile, tile_end = joints.island[island, TILE], joints.island[island + 1, TILE]
     damping, best, gap = 0.0, math.inf, math.inf
     back = False
+    loosen(joints.soft, joints, begin, end)
     for _ in range(iterations):
         look(bodies, joints, begin, end, True)
         meet_limits(joints, begin, end)
@@ -97,15 +99,16 @@ def meet_limits(joints, begin, end):
     changed = False
     for k in range(begin, end):
         joint = joints.each[k]
-        j, r = joint.index, joint.limit
-        if r >= 0 and joints.active[j] == 0.0:
-            below = joints.fixed[k, LOWER] - joints.coordinate[j]
-            above = joints.coordinate[j] - joints.fixed[k, UPPER]
-            if max(below, above) > MET:
-                joints.active[j] = -1.0 if below > above else 1.0
-                joints.rows[r, LIVE] = 1.0
-                joints.change[r] = -below if below > above else above
-                changed = True
+        for n in range(joint.limits):
+            j, r = joint.index if n == 0 else joint.second, joint.limit + n
+            if joints.active[j] == 0.0 and joints.broken[joint.index] == 0.0:
+                below = joints.fixed[k, LOWER + 2 * n] - joints.coordinate[j]
+                above = joints.coordinate[j] - joints.fixed[k, UPPER + 2 * n]
+                if max(below, above) > MET:
+                    joints.active[j] = -1.0 if below > above else 1.0
+                    joints.rows[r, LIVE] = 1.0
+                    joints.change[r] = -below if below > above else above
+                    changed = True
     return changed
 
 

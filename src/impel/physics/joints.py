@@ -1,9 +1,11 @@
 """Joints as flat arrays, and the order in which their equations are solved; everything here runs once, in plain Python.
 
-Each joint gives a fixed number of rows: conditions between its bodies a and b, and one more, the last, where its
-freedom ends (a hinge at its limit, a point at the end of its segment). The rows of a joint with a limit
-stay in place while the limit is not met, so that the pattern of the equations never changes. Rows are counted in
-threes, the tiles of the matrix: what a joint does not fill is left out like a limit that is not met.
+Each joint gives a fixed number of rows: conditions between its bodies a and b, and others along what is left free. There
+its freedom may end (a hinge at its limit, a point at the end of its segment), and springs and friction act. Where
+nothing acts these rows are out but stay in place, so that the pattern of the equations never changes. A ball has two
+limits, for the lean and the twist of b, in its second tile; all others have one at most, in which their spring and
+friction act too. Rows are counted in threes, the tiles of the matrix: what a joint does not fill is left out like a
+limit that is not met.
 """
 
 import math
@@ -22,8 +24,8 @@ from impel.physics.surface import SURFACES
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-BALL, HINGE, WELD, ON_SEGMENT, ON_CURVE, ON_SURFACE, IN_SPHERE = range(7)  # in the order of KINDS
-ROWS = (3, 5, 6, 2, 2, 1, 0)  # of each kind, without the one for its limit
+BALL, HINGE, WELD, ON_SEGMENT, ON_CURVE, ON_SURFACE, IN_SPHERE, SLIDE = range(8)  # in the order of KINDS
+ROWS = (3, 5, 6, 2, 2, 1, 0, 5)  # of each kind, without those along what is free
 
 EACH = np.dtype(
     [
@@ -32,7 +34,13 @@ EACH = np.dtype(
         ("a", "i8"),
         ("b", "i8"),
         ("row", "i8"),  # first row
-        ("limit", "i8"),  # row of the limit, or -1
+        ("firm", "i8"),  # how many are always live, as long as the joint is whole
+        ("limit", "i8"),  # row of the first limit, or -1
+        ("limits", "i8"),  # how many there are, in a row
+        ("second", "i8"),  # place of the second in `coordinate` and `active`, or -1
+        ("soft", "i8"),  # place among the springs and frictions, or -1
+        ("partial", "i8"),  # 1 if not all rows are always live
+        ("collides", "i8"),  # 1 if its bodies may touch
         ("row_end", "i8"),
         ("tile", "i8"),  # the same in tiles of three rows; the last rows of the last one may be empty
         ("tile_end", "i8"),
@@ -42,14 +50,33 @@ EACH = np.dtype(
     ]
 )
 
+SOFT = np.dtype(
+    [
+        ("row", "i8"),  # first row ...
+        ("count", "i8"),  # ... and how many: one for each way that is free, or three
+        ("stiffness", "f8"),  # N·m/rad or N/m
+        ("damping", "f8"),  # N·m·s/rad or N·s/m
+        ("rest", "f8"),  # rad or m
+        ("friction", "f8"),  # N·m or N
+    ]
+)
+
 # Columns of `fixed`: the point in the frame of a and in that of b; the joint's frame in a and in b (a hinge's axis and
 # a segment lie along its z); half sizes or radii of the surface, then the radius of its edges; the smallest and largest
-# coordinate; 1 over the number of joints of the busier body (003, section 3.1).
-AT_A, AT_B, FRAME_A, FRAME_B, SIZE, LOWER, UPPER, WEIGHT = 0, 3, 6, 10, 14, 18, 19, 20
+# coordinate, then those of the second limit; 1 over the number of joints of the busier body (003, section 3.1).
+AT_A, AT_B, FRAME_A, FRAME_B, SIZE, LOWER, UPPER, WEIGHT = 0, 3, 6, 10, 14, 18, 19, 22
 
 # Columns of `rows`: how a row acts on the velocity of a (on b: the opposite), on the angular momenta of a and b and on
 # their spins; 0 for a limit that is not met and for empty rows; its force in the last step and in the one before.
 LINEAR, ANGULAR_A, ANGULAR_B, TURNING_A, TURNING_B, LIVE, FORCE, BEFORE = 0, 3, 6, 9, 12, 15, 16, 17
+
+# Columns of `grip`, what springs and friction know, three numbers each (of which a joint with one row uses the first):
+# the coordinates now and at the start of the step; where friction holds; where a spring would rest in this step; the
+# direction of slip, as a ball's in the world; the impulse of friction that slips; that of the spring in half the step.
+# And one each: is it stuck; what a spring adds to the diagonal, and how far it yields to an impulse; what friction holds
+# in half the step.
+NOW, FROM, ANCHOR, AIM, SLIP, GIVEN, PUSH, STUCK, GIVE, YIELD, BOUND = 0, 3, 6, 9, 12, 15, 18, 21, 22, 23, 24
+GRIP = 25  # columns in all
 
 # Columns of `place`: position and orientation before the step; inverse inertia in the world's frame (6, upper half);
 # velocity and angular momentum before the joints act.
@@ -71,9 +98,11 @@ class Joints:
     """
 
     each: NDArray[np.void]  # (J,) who is tied by what, in the order of the rows
-    fixed: Floats  # (J, 21) where, in the same order: AT_A ... WEIGHT
+    fixed: Floats  # (J, 23) where, in the same order: AT_A ... WEIGHT
     curves: Floats | None  # (K, 13) their pieces, in b: curve.KNOT ...; if there are any
     surfaces: Integers | None  # (J,) which surface, if there are any
+    soft: NDArray[np.void] | None  # (G,) springs and friction, if there are any
+    breaks: Floats | None  # (J, 2) the force in N and the torque in N·m at which each lets go, if one does
     island: Integers  # (I + 1, 5) where each island begins: JOINT ... BLANK
     members: Integers  # bodies that can move, island by island
     loose: Integers  # bodies that can move and have no joint
@@ -81,9 +110,12 @@ class Joints:
     blank: Integers  # tiles of the envelope where no joints meet
     envelope: Integers  # (T, 2) of a row of tiles: skyline.FIRST, skyline.ZERO
 
-    coordinate: Floats  # (J,) angle (of hinges with limits), distance along the segment, parameter on the curve,
-    # distance from the centre
-    active: Floats  # (J,) -1 at the lower limit, 1 at the upper one, else 0
+    coordinate: Floats  # (J + second limits,) angle (of hinges with limits), distance along the segment or the slide,
+    # parameter on the curve, distance from the centre, lean of a ball with limits; then the twists
+    active: Floats  # (J + second limits,) -1 at the lower limit, 1 at the upper one, else 0
+    broken: Floats  # (J,) 1 for those that let go
+    load: Floats  # (J, 2) force in N and torque in N·m, smoothed; of those that can break
+    grip: Floats  # (G, 25) NOW ... BOUND
     normal: Floats  # (J, 3) on_curve: first normal, in b, carried along
     rows: Floats  # (R, 18) LINEAR ... BEFORE
     factor: Floats  # (., 3) the skyline of rows·inverse mass·rows, factored: three rows a tile
@@ -92,7 +124,7 @@ class Joints:
     impulse: Floats  # (R,) scratch
     place: Floats  # (N, 19) scratch: KEPT_POSITION ... KEPT_MOMENTUM
 
-    STATE = ("coordinate", "active", "normal", "rows", "factor")
+    STATE = ("coordinate", "active", "broken", "load", "grip", "normal", "rows", "factor")
 
 
 def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
@@ -110,25 +142,33 @@ def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
     order = [j for island in islands for j in island]
 
     placed = [place(spec, bodies) for spec in specs]
-    each = _lay_out(specs, placed, order)
+    each, soft = _lay_out(specs, placed, order)
     pattern = _pattern(each, [len(island) for island in islands], movable)
     crowd = [max(len(at_body.get(i, ())) for i in (spec.a, spec.b)) for spec in specs]
     curves = [piece for j in order for piece in placed[j].curve]
     surfaces = np.array([SURFACES.index(specs[j].surface) for j in order], np.int64)
     rows = 3 * len(pattern.envelope)
+    slots = len(specs) + int(np.sum(each["second"] >= 0))
+    coordinate = np.zeros(slots)
+    coordinate[: len(specs)] = [p.coordinate for p in placed]
     return Joints(
         each=each,
         fixed=np.array([[*placed[j].fixed, 1.0 / crowd[j]] for j in order]),
         curves=np.array(curves) if curves else None,
         surfaces=surfaces if ON_SURFACE in each["kind"] else None,
+        soft=soft if len(soft) else None,
+        breaks=np.array([spec.breaks for spec in specs]) if np.any(np.isfinite([s.breaks for s in specs])) else None,
         island=pattern.island,
         members=pattern.members,
         loose=np.array([i for i in range(len(movable)) if movable[i] and i not in at_body], np.int64),
         pairs=pattern.pairs,
         blank=pattern.blank,
         envelope=pattern.envelope,
-        coordinate=np.array([p.coordinate for p in placed]),
-        active=np.zeros(len(specs)),
+        coordinate=coordinate,
+        active=np.zeros(slots),
+        broken=np.zeros(len(specs)),
+        load=np.zeros((len(specs), 2)),
+        grip=np.zeros((len(soft), GRIP)),
         normal=np.array([p.normal for p in placed], float).reshape(-1, 3),
         rows=np.zeros((rows, 18)),
         factor=np.zeros((3 * pattern.tiles, 3)),
@@ -138,25 +178,47 @@ def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
     )
 
 
-def _lay_out(specs: Sequence[JointSpec], placed: Sequence[Placed], order: Sequence[int]) -> NDArray[np.void]:
-    """Who is tied by what, in this order, and where each joint's rows, tiles and pieces of a curve are."""
+def _lay_out(
+    specs: Sequence[JointSpec], placed: Sequence[Placed], order: Sequence[int]
+) -> tuple[NDArray[np.void], NDArray[np.void]]:
+    """Who is tied by what, in this order, and where each joint's rows, tiles and pieces of a curve are; then what
+    springs and friction there are."""
     each = np.zeros(len(order), EACH)
+    soft: list[tuple[float, ...]] = []
     tile = knot = 0
+    slots = len(order)
     for k, j in enumerate(order):
-        joint, lower, upper = each[k], *placed[j].fixed[LOWER : UPPER + 1]
-        kind = KINDS.index(specs[j].kind)
-        if kind == HINGE and lower == upper:  # no freedom is left
+        joint, spec = each[k], specs[j]
+        kind = KINDS.index(spec.kind)
+        if kind == HINGE and spec.limits is not None and spec.limits[0] == spec.limits[1]:  # no freedom is left
             kind = WELD
-        limited = kind != WELD and (math.isfinite(lower) or math.isfinite(upper))
-        joint["index"], joint["kind"], joint["a"], joint["b"] = j, kind, specs[j].a, specs[j].b
-        joint["tile"], joint["row"] = tile, 3 * tile
-        joint["row_end"] = 3 * tile + ROWS[kind] + limited
-        joint["limit"] = joint["row_end"] - 1 if limited else -1
+        yields = kind != WELD and (spec.friction > 0.0 or any(spec.spring[:2]))
+        limited = kind != WELD and any(map(math.isfinite, placed[j].fixed[LOWER:WEIGHT]))
+        joint["index"], joint["kind"], joint["a"], joint["b"] = j, kind, spec.a, spec.b
+        joint["tile"], joint["row"], joint["firm"] = tile, 3 * tile, ROWS[kind]
+        joint["row_end"] = 3 * tile + ROWS[kind]
+        joint["limit"] = joint["second"] = joint["soft"] = -1
+        if kind == SLIDE:  # along the axis, between what holds it across and what keeps it from turning
+            joint["limit"], joint["limits"] = 3 * tile + 2, 1
+            joint["row_end"] += 1
+        elif kind == BALL and limited:
+            joint["limit"], joint["limits"], joint["second"] = joint["row_end"], 2, slots
+            slots += 1
+            joint["row_end"] += 2
+        elif kind != BALL and (limited or yields):
+            joint["limit"], joint["limits"] = joint["row_end"], 1
+            joint["row_end"] += 1
+        if yields:
+            joint["soft"] = len(soft)
+            first, count = (3 * -(-joint["row_end"] // 3), 3) if kind == BALL else (joint["limit"], 1)
+            joint["row_end"] = max(joint["row_end"], first + count)
+            soft.append((first, count, *spec.spring, spec.friction))
+        joint["partial"] = joint["limits"] > 0 or yields or any(map(math.isfinite, spec.breaks))
         tile = joint["tile_end"] = -(-joint["row_end"] // 3)
         joint["knot"], joint["last_knot"] = knot, knot + len(placed[j].curve) - 1
-        joint["closed"] = specs[j].closed
+        joint["closed"], joint["collides"] = spec.closed, spec.collides
         knot += len(placed[j].curve)
-    return each
+    return each, np.array(soft, SOFT)
 
 
 class _Pattern(NamedTuple):

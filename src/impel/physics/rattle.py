@@ -12,7 +12,8 @@ from impel.kernel import kernel
 from impel.motion.rotations import axpy, dot, get3, get3_at, get4_at, norm, set3, set3_at, set4, sub
 from impel.physics.bodies import drift_one, spin_of, turn_freely
 from impel.physics.closing import close_gaps, keep_places, meet_limits
-from impel.physics.joint_rows import lean, look, resist, strike, turned, weigh, worst_row
+from impel.physics.joint_forces import draw, let_slide, let_slip, push_back, respin, rounds_of, settle, stick, yield_more
+from impel.physics.joint_rows import lean, look, resist, strike, weigh, worst_row
 from impel.physics.joints import (
     BEFORE,
     FORCE,
@@ -60,10 +61,12 @@ def hold_island(bodies, joints, island, dt):
     impulse, change, rows = joints.impulse, joints.change, joints.rows
     begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
     tile, tile_end = joints.island[island, TILE], joints.island[island + 1, TILE]
+    draw(joints.soft, bodies, joints, island, dt)
     for r in range(3 * tile, 3 * tile_end):
         # Forces change little from step to step: start with the line through the last two.
         change[r] = dt * (2.0 * rows[r, FORCE] - rows[r, BEFORE]) * rows[r, LIVE]
         impulse[r] = change[r]
+    yield_more(joints.soft, joints, begin, end)
     iteration, rounds = 0, 0
     last_error = math.inf
     while True:
@@ -77,6 +80,7 @@ def hold_island(bodies, joints, island, dt):
             changed = meet_limits(joints, begin, end)
             if done and rounds < ROUNDS - 1:
                 changed |= leave_limits(joints, begin, end, impulse, dt)
+                changed |= let_slip(joints.soft, joints, begin, end, dt)
             if changed:
                 if rounds == ROUNDS:
                     return False
@@ -101,6 +105,7 @@ def hold_island(bodies, joints, island, dt):
         force = impulse[r] / dt
         rows[r, BEFORE] = rows[r, FORCE] if rounds == 0 else force  # a blow says nothing about the next step
         rows[r, FORCE] = force
+    settle(joints.soft, bodies, joints, begin, end, dt)
     return credible(bodies, joints, island, dt)
 
 
@@ -124,9 +129,11 @@ def credible(bodies, joints, island, dt):
 
 @kernel
 def driven(bodies, joints, island):
-    """Does something key-framed that moves pull at these joints?"""
+    """Does something key-framed that moves pull at these joints, or a spring?"""
     for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
         joint = joints.each[k]
+        if joint.soft >= 0:
+            return True
         for side in range(2):
             i = joint.a if side == 0 else joint.b
             if bodies.inverse_mass[i] == 0.0 and norm(get3(bodies.velocity, i)) + norm(get3(bodies.spin, i)) > 0.0:
@@ -179,12 +186,15 @@ def leave_limits(joints, begin, end, impulse, dt):
     changed = False
     for k in range(begin, end):
         joint = joints.each[k]
-        j, r = joint.index, joint.limit
-        if r >= 0 and joints.active[j] * impulse[r] > 0.0:
-            joints.active[j] = 0.0
-            joints.rows[r, LIVE] = 0.0
-            joints.change[r] = dt * impulse[r]  # which takes back what it did
-            changed = True
+        if joint.soft >= 0 and joint.limits == 1:  # where more than the limit acts, see `let_slip`
+            continue
+        for n in range(joint.limits):
+            j, r = joint.index if n == 0 else joint.second, joint.limit + n
+            if joints.active[j] * impulse[r] > 0.0:
+                joints.active[j] = 0.0
+                joints.rows[r, LIVE] = 0.0
+                joints.change[r] = dt * impulse[r]  # which takes back what it did
+                changed = True
     return changed
 
 
@@ -195,12 +205,14 @@ def hold_velocities(bodies, joints):
         begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
         look(bodies, joints, begin, end, True)
         lean(bodies, joints, island)
-        for _ in range(ROUNDS):
+        push_back(joints.soft, bodies, joints, begin, end)
+        for _ in range(ROUNDS + rounds_of(joints.soft)):
             weigh(bodies, joints, island, 0.0)
             resist(joints, island, bodies.velocity, bodies.spin)
-            if not leave_limits(joints, begin, end, joints.change, 0.0):
+            changed = leave_limits(joints, begin, end, joints.change, 0.0)
+            changed |= let_slide(joints.soft, bodies, joints, begin, end)
+            if not changed:
                 break
         strike(bodies, joints, begin, end, joints.change)
-        for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
-            i = joints.members[k]
-            set3(bodies.spin, i, turned(joints.place, i, get3(bodies.momentum, i)))
+        respin(bodies, joints, island)
+        stick(joints.soft, bodies, joints, island)

@@ -6,6 +6,7 @@ a force that presses against one would otherwise not know that it can pull away 
 
 from impel.kernel import kernel
 from impel.motion.rotations import axpy, get3, get3_at
+from impel.physics.joint_forces import heed_grip, ignore_grip
 from impel.physics.joint_rows import weigh
 from impel.physics.joints import JOINT, LINEAR, LIVE, TURNING_A
 
@@ -38,13 +39,14 @@ def turning_of(joints, island, free, body):
 
 @kernel
 def ignore_limits(bodies, joints, island):
-    """Take the limits that are met out of the matrix of an island; are there any?"""
+    """Take the limits that are met, and friction that holds, out of the matrix of an island; are there any?"""
     met = False
     for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
         joint = joints.each[k]
-        if joint.limit >= 0 and joints.rows[joint.limit, LIVE] != 0.0:
-            joints.rows[joint.limit, LIVE] = 0.0
-            met = True
+        for r in range(joint.limit, joint.limit + joint.limits):
+            met |= joints.rows[r, LIVE] != 0.0
+            joints.rows[r, LIVE] = 0.0
+        met |= ignore_grip(joints.soft, joints, joint.soft)
     if met:
         weigh(bodies, joints, island, 0.0)
     return met
@@ -55,6 +57,7 @@ def heed_limits(bodies, joints, island):
     """Put them back."""
     for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
         joint = joints.each[k]
-        if joint.limit >= 0:
-            joints.rows[joint.limit, LIVE] = abs(joints.active[joint.index])
+        for n in range(joint.limits):
+            joints.rows[joint.limit + n, LIVE] = abs(joints.active[joint.index if n == 0 else joint.second])
+        heed_grip(joints.soft, joints, k, joint.soft)
     weigh(bodies, joints, island, 0.0)

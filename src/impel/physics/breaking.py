@@ -1,0 +1,136 @@
+"""Joints that let go: rows are dropped for good, and the two bodies may touch from then on."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impel.kernel import kernel
+from impel.motion.rotations import add, axpy, cross, get3, get3_at, get4, norm, rotate, set3_at, sub
+from impel.physics.bodies import Bodies
+from impel.physics.broadphase import BUILT
+from impel.physics.joint_rows import weigh
+from impel.physics.joints import (
+    ANGULAR_A,
+    ANGULAR_B,
+    AT_A,
+    AT_B,
+    BEFORE,
+    FORCE,
+    JOINT,
+    LINEAR,
+    LIVE,
+    SLIDE,
+    SLIP,
+    STUCK,
+    Joints,
+)
+
+BLOW = 0.005  # s: loads are felt over about this time, so that a blow does the same whatever the step
+DETERMINED = 1e-6  # of a state of stress that needs no load from outside: a joint with less has no part in it
+
+
+@kernel
+def let_go(breaks, bodies, joints, dt):
+    """After a step: feel the load of each joint that can break, and drop those that bear too much."""
+    if breaks is None:
+        return
+    for island in range(len(joints.island) - 1):
+        broke = False
+        for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
+            j = joints.each[k].index
+            if joints.broken[j] == 0.0 and min(breaks[j, 0], breaks[j, 1]) < math.inf:
+                force, torque = load_of(bodies, joints, k, dt)
+                share = -math.expm1(-dt / BLOW)
+                joints.load[j, 0] += share * (force - joints.load[j, 0])
+                joints.load[j, 1] += share * (torque - joints.load[j, 1])
+                if joints.load[j, 0] > breaks[j, 0] or joints.load[j, 1] > breaks[j, 1]:
+                    drop(joints, k)
+                    broke = True
+        if broke:
+            weigh(bodies, joints, island, 0.0)
+
+
+@kernel
+def load_of(bodies, joints, k, dt):
+    """The force and the torque about its point with which a joint held its bodies in a step that has just ended.
+
+    Both halves of the step count: what held the places, and what `hold_velocities` left in `change`.
+    """
+    joint, rows = joints.each[k], joints.rows
+    force, couple = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for r in range(joint.row, joint.row_end):
+        load = rows[r, LIVE] * (rows[r, FORCE] + joints.change[r] / dt)
+        force = axpy(load, get3_at(rows, r, LINEAR), force)
+        couple = axpy(load, get3_at(rows, r, ANGULAR_A), couple)
+    arm = rotate(get4(bodies.orientation, joint.a), get3_at(joints.fixed, k, AT_A))
+    if joint.kind == SLIDE:
+        arm = rotate(get4(bodies.orientation, joint.b), get3_at(joints.fixed, k, AT_B))
+        arm = add(arm, sub(get3(bodies.position, joint.b), get3(bodies.position, joint.a)))
+    return norm(force), norm(sub(couple, cross(arm, force)))
+
+
+@kernel
+def drop(joints, k):
+    joint, rows = joints.each[k], joints.rows
+    joints.broken[joint.index] = 1.0
+    for r in range(joint.row, joint.row_end):
+        rows[r, LIVE] = rows[r, FORCE] = rows[r, BEFORE] = 0.0
+    for n in range(joint.limits):
+        joints.active[joint.index if n == 0 else joint.second] = 0.0
+    if joint.soft >= 0:
+        joints.grip[joint.soft, STUCK] = 0.0
+        set3_at(joints.grip, joint.soft, SLIP, (0.0, 0.0, 0.0))
+
+
+@kernel
+def part(joints, before, contacts):
+    """Let the bodies of joints that broke in an accepted step touch each other."""
+    if contacts is None or joints is None:
+        return
+    for k in range(len(joints.each)):
+        joint = joints.each[k]
+        if joints.broken[joint.index] != before.broken[joint.index]:
+            tied = False
+            for m in range(len(joints.each)):
+                other = joints.each[m]
+                same = (other.a == joint.a and other.b == joint.b) or (other.a == joint.b and other.b == joint.a)
+                tied |= same and joints.broken[other.index] == 0.0 and other.collides == 0
+            if not tied:
+                include(contacts.near, len(contacts.near.margin), joint.a, joint.b)
+
+
+@kernel
+def include(near, n, a, b):
+    """Take a pair of bodies out of those that never touch. The list stays sorted: another pair is in it twice."""
+    key = min(a, b) * n + max(a, b)
+    for i in range(len(near.excluded)):
+        if near.excluded[i] == key:
+            near.excluded[i] = near.excluded[i - 1] if i > 0 else -1
+            near.info[BUILT] = 0
+
+
+def undetermined(bodies: Bodies, joints: Joints) -> NDArray[np.int64]:
+    """The joints, as they were written, whose share of the load cannot be told: others hold the same bodies in the same
+    way, and the joints could pull at each other without any load. After `assemble`."""
+    found: set[int] = set()
+    for begin, end in zip(joints.island[:, JOINT], joints.island[1:, JOINT]):
+        each = joints.each[begin:end]
+        row = np.concatenate([np.arange(j["row"], j["row_end"]) for j in each])
+        owner = np.concatenate([np.full(j["row_end"] - j["row"], j["index"]) for j in each])
+        live = joints.rows[row, LIVE] != 0.0
+        row, owner = row[live], owner[live]
+        acts = np.zeros((len(row), len(bodies.mass), 6))
+        for n, r in enumerate(row):
+            joint = each[np.searchsorted(each["row"], r, side="right") - 1]
+            for body, sign, couple in ((joint["a"], 1.0, ANGULAR_A), (joint["b"], -1.0, ANGULAR_B)):
+                if bodies.inverse_mass[body] > 0.0:
+                    turning = np.sqrt(bodies.inertia[body].max() / bodies.mass[body])  # as long as its lever
+                    acts[n, body, :3] = sign * joints.rows[r, LINEAR : LINEAR + 3] * turning
+                    acts[n, body, 3:] = joints.rows[r, couple : couple + 3]
+        acts = acts.reshape(len(row), -1)
+        acts /= np.maximum(np.linalg.norm(acts, axis=1), 1e-300)[:, None]
+        u, size, _ = np.linalg.svd(acts, full_matrices=True)
+        stress = u[:, np.flatnonzero(np.r_[size, np.zeros(max(0, len(row) - len(size)))][: len(row)] < DETERMINED)]
+        found |= {int(j) for j, by in zip(owner, stress) if np.linalg.norm(by) > DETERMINED}
+    return np.array(sorted(found), np.int64)

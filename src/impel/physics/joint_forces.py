@@ -1,0 +1,397 @@
+"""Springs and friction in joints, in both halves of a step.
+
+Friction holds or slips. While it holds, its rows are held like those of a weld, exactly and at the place where it got
+stuck, so that nothing creeps; when it would have to hold with more than it can, it slips, and acts with all it can
+against the slip until that has come to an end. A limit in the same row is held in the same way, only that it holds
+on one side with any force. What a spring does meanwhile is known from where the joint is, and is not counted.
+"""
+
+from impel.kernel import kernel
+from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, norm, scale, set3, set3_at, sub
+from impel.physics.joint_rows import resist, strike, turned, weigh
+from impel.physics.joints import (
+    AIM,
+    ANCHOR,
+    ANGULAR_A,
+    ANGULAR_B,
+    BOUND,
+    FROM,
+    GIVE,
+    GIVEN,
+    JOINT,
+    LINEAR,
+    LIVE,
+    MEMBER,
+    NOW,
+    PUSH,
+    SLIP,
+    STUCK,
+    TURNING_A,
+    TURNING_B,
+    YIELD,
+)
+from impel.physics.soft_rows import is_held, soft_residual
+
+STILL = 1e-9  # rad/s or m/s: what slips no faster has stopped
+STIFF = 1.0  # of its speed: damping that would take more from a free body in a step must not overshoot
+
+
+# In a joint with one row, vectors stand for one number; in a ball they are couples, turns and spins in the world.
+
+
+@kernel(inline=True)
+def _gather(joints, r, count, p):
+    """The couple that the impulses of three rows make together."""
+    if count == 1:
+        return p[0], 0.0, 0.0
+    rows = joints.rows
+    couple = scale(get3_at(rows, r, ANGULAR_B), p[0])
+    return axpy(p[2], get3_at(rows, r + 2, ANGULAR_B), axpy(p[1], get3_at(rows, r + 1, ANGULAR_B), couple))
+
+
+@kernel(inline=True)
+def _turn_of(joints, r, count, change):
+    """The turn that changes the coordinates of three rows so."""
+    if count == 1:
+        return change[0], 0.0, 0.0
+    rows = joints.rows
+    u, v, w = get3_at(rows, r, ANGULAR_B), get3_at(rows, r + 1, ANGULAR_B), get3_at(rows, r + 2, ANGULAR_B)
+    whole = dot(u, cross(v, w))
+    turn = axpy(change[0], cross(v, w), axpy(change[1], cross(w, u), scale(cross(u, v), change[2])))
+    return scale(turn, 1.0 / whole)
+
+
+@kernel(inline=True)
+def _spread(joints, r, count, couple):
+    """The impulses of three rows that make this couple together."""
+    if count == 1:
+        return couple[0], 0.0, 0.0
+    rows = joints.rows
+    u, v, w = get3_at(rows, r, ANGULAR_B), get3_at(rows, r + 1, ANGULAR_B), get3_at(rows, r + 2, ANGULAR_B)
+    whole = dot(u, cross(v, w))
+    return scale((dot(couple, cross(v, w)), dot(couple, cross(w, u)), dot(couple, cross(u, v))), 1.0 / whole)
+
+
+@kernel(inline=True)
+def _rate(bodies, joints, k, r, count):
+    """How fast b moves against a along what is free."""
+    joint, rows = joints.each[k], joints.rows
+    spin_a, spin_b = get3(bodies.spin, joint.a), get3(bodies.spin, joint.b)
+    if count == 3:
+        return sub(spin_b, spin_a)
+    v = sub(get3(bodies.velocity, joint.a), get3(bodies.velocity, joint.b))
+    rate = dot(v, get3_at(rows, r, LINEAR))
+    return rate + dot(spin_a, get3_at(rows, r, ANGULAR_A)) + dot(spin_b, get3_at(rows, r, ANGULAR_B)), 0.0, 0.0
+
+
+@kernel(inline=True)
+def _answer(bodies, joints, k, r):
+    """How fast a row becomes for an impulse of one, if nothing but itself held its bodies."""
+    joint, rows = joints.each[k], joints.rows
+    along = get3_at(rows, r, LINEAR)
+    answer = (bodies.inverse_mass[joint.a] + bodies.inverse_mass[joint.b]) * dot(along, along)
+    if bodies.inverse_mass[joint.a] > 0.0:
+        answer += dot(get3_at(rows, r, ANGULAR_A), get3_at(rows, r, TURNING_A))
+    if bodies.inverse_mass[joint.b] > 0.0:
+        answer += dot(get3_at(rows, r, ANGULAR_B), get3_at(rows, r, TURNING_B))
+    return answer
+
+
+@kernel(inline=True)
+def _set_live(joints, r, count, live):
+    for i in range(count):
+        joints.rows[r + i, LIVE] = 1.0 if live else 0.0
+
+
+@kernel(inline=True)
+def _spring_impulse(grip, g):
+    """Of the spring in half the step, damping included, where the joint now is."""
+    if not grip[g, YIELD] > 0.0:
+        return 0.0, 0.0, 0.0
+    return scale(sub(get3_at(grip, g, AIM), get3_at(grip, g, NOW)), 1.0 / grip[g, YIELD])
+
+
+@kernel
+def loosen(soft, joints, begin, end):
+    """Let go of all that only makes sense within a step."""
+    if soft is None:
+        return
+    for k in range(begin, end):
+        g = joints.each[k].soft
+        if g >= 0:
+            joints.grip[g, STUCK] = joints.grip[g, GIVE] = joints.grip[g, YIELD] = 0.0
+            set3_at(joints.grip, g, PUSH, (0.0, 0.0, 0.0))
+            _set_live(joints, soft[g].row, soft[g].count, is_held(joints, k, g))
+
+
+@kernel
+def draw(soft, bodies, joints, island, dt):
+    """Before the first half of a step: draw the springs, and take hold of what slips."""
+    if soft is None:
+        return
+    grip = joints.grip
+    sprung = False
+    for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
+        g = joints.each[k].soft
+        if g >= 0 and joints.broken[joints.each[k].index] == 0.0:
+            one = soft[g]
+            set3_at(grip, g, FROM, get3_at(grip, g, NOW))
+            grip[g, BOUND] = 0.5 * dt * one.friction
+            slip = scale(get3_at(grip, g, SLIP), -grip[g, BOUND])
+            set3_at(grip, g, GIVEN, _spread(joints, one.row, one.count, slip))
+            grip[g, GIVE] = grip[g, YIELD] = 0.0
+            firmness = 0.5 * one.stiffness + one.damping / dt
+            if firmness > 0.0:
+                grip[g, YIELD] = 2.0 / (dt * firmness)
+                grip[g, GIVE] = grip[g, YIELD] / dt
+                for i in range(one.count):
+                    aim = grip[g, FROM + i] * (one.damping / dt - 0.5 * one.stiffness) + one.stiffness * one.rest
+                    grip[g, AIM + i] = aim / firmness
+                sprung = True
+            _set_live(joints, one.row, one.count, firmness > 0.0 or is_held(joints, k, g))
+    if sprung:
+        weigh(bodies, joints, island, 0.0)
+
+
+@kernel
+def yield_more(soft, joints, begin, end):
+    """Begin with what slips as it will: nothing else would tell its rows, which are out."""
+    if soft is None:
+        return
+    for k in range(begin, end):
+        g = joints.each[k].soft
+        if g >= 0 and joints.rows[soft[g].row, LIVE] == 0.0 and joints.broken[joints.each[k].index] == 0.0:
+            for i in range(soft[g].count):
+                joints.change[soft[g].row + i] = joints.impulse[soft[g].row + i] = joints.grip[g, GIVEN + i]
+
+
+@kernel
+def let_slip(soft, joints, begin, end, dt):
+    """In the first half of a step: let go of what is held by more than it bears, hold what has slipped back; is there
+    one? Leaves in `change` how far the new rows are from being met."""
+    if soft is None:
+        return False
+    changed = False
+    for k in range(begin, end):
+        g = joints.each[k].soft
+        if g >= 0 and joints.broken[joints.each[k].index] == 0.0:
+            changed |= _slip_one(soft, joints, k, g, dt)
+    return changed
+
+
+@kernel
+def _slip_one(soft, joints, k, g, dt):
+    grip, impulse, r, count = joints.grip, joints.impulse, soft[g].row, soft[g].count
+    if is_held(joints, k, g):
+        spring = _spring_impulse(grip, g)
+        total = (impulse[r], 0.0, 0.0)
+        if count == 3:
+            total = (impulse[r], impulse[r + 1], impulse[r + 2])
+        couple = _gather(joints, r, count, sub(total, spring))
+        if not _is_too_much(soft, joints, k, g, couple):
+            return False
+        _begin_to_slip(joints, k, g, count, couple)
+        set3_at(grip, g, GIVEN, _spread(joints, r, count, scale(get3_at(grip, g, SLIP), -grip[g, BOUND])))
+        springs = grip[g, YIELD] > 0.0
+        _set_live(joints, r, count, springs)
+        for i in range(count):
+            out = dt * (impulse[r + i] - grip[g, GIVEN + i])  # which takes back what it did
+            joints.change[r + i] = soft_residual(soft, joints, g, i) if springs else out
+        return True
+    moved = _turn_of(joints, r, count, sub(get3_at(grip, g, NOW), get3_at(grip, g, FROM)))
+    if soft[g].friction > 0.0 and dot(moved, get3_at(grip, g, SLIP)) < 0.0:
+        grip[g, STUCK] = 1.0
+        set3_at(grip, g, ANCHOR, get3_at(grip, g, FROM))
+        _set_live(joints, r, count, True)
+        for i in range(count):
+            joints.change[r + i] = soft_residual(soft, joints, g, i)
+        return True
+    return False
+
+
+@kernel(inline=True)
+def _is_too_much(soft, joints, k, g, couple):
+    """Whether what holds a joint, friction or a limit, would have to hold with more than it can."""
+    bound = joints.grip[g, BOUND]
+    if joints.grip[g, STUCK] != 0.0:
+        return norm(couple) > bound
+    return joints.active[joints.each[k].index] * couple[0] > bound
+
+
+@kernel(inline=True)
+def _begin_to_slip(joints, k, g, count, couple):
+    joints.grip[g, STUCK] = 0.0
+    if count == 1:
+        joints.active[joints.each[k].index] = 0.0
+    set3_at(joints.grip, g, SLIP, scale(couple, -1.0 / max(norm(couple), 1e-300)))
+
+
+@kernel
+def settle(soft, bodies, joints, begin, end, dt):
+    """After the first half of a step: what the springs will do in the second half is known.
+
+    But damping that would do too much, and turn the motion round, follows the speed at the end of the step instead.
+    """
+    if soft is None:
+        return
+    grip = joints.grip
+    for k in range(begin, end):
+        g = joints.each[k].soft
+        if g >= 0 and joints.broken[joints.each[k].index] == 0.0:
+            one = soft[g]
+            set3_at(grip, g, PUSH, _spring_impulse(grip, g))
+            grip[g, GIVE] = 0.0
+            answer = 0.0
+            for i in range(one.count):
+                answer = max(answer, _answer(bodies, joints, k, one.row + i))
+            if one.damping * dt * answer > STIFF:
+                grip[g, GIVE] = 2.0 / (dt * one.damping)
+                for i in range(one.count):
+                    middle = 0.5 * (grip[g, NOW + i] + grip[g, FROM + i])
+                    grip[g, PUSH + i] = 0.5 * dt * one.stiffness * (one.rest - middle)
+            _set_live(joints, one.row, one.count, grip[g, GIVE] > 0.0 or is_held(joints, k, g))
+
+
+@kernel
+def push_back(soft, bodies, joints, begin, end):
+    """In the second half of a step: springs act as in the first one, and friction against what slips."""
+    if soft is None:
+        return
+    grip = joints.grip
+    for k in range(begin, end):
+        g = joints.each[k].soft
+        if g >= 0 and joints.broken[joints.each[k].index] == 0.0:
+            r, count = soft[g].row, soft[g].count
+            push = get3_at(grip, g, PUSH)
+            if not is_held(joints, k, g):
+                slip = scale(get3_at(grip, g, SLIP), -grip[g, BOUND])
+                push = add(push, _spread(joints, r, count, slip))
+            _act(bodies, joints, k, r, count, push)
+
+
+@kernel
+def _act(bodies, joints, k, r, count, p):
+    """Let soft rows act at once with these impulses."""
+    joint, rows = joints.each[k], joints.rows
+    for i in range(count):
+        one = p[0] if i == 0 else p[1] if i == 1 else p[2]
+        for side in range(2):
+            body = joint.a if side == 0 else joint.b
+            if bodies.inverse_mass[body] > 0.0:
+                along = (one if side == 0 else -one) * bodies.inverse_mass[body]
+                set3(bodies.velocity, body, axpy(along, get3_at(rows, r + i, LINEAR), get3(bodies.velocity, body)))
+                couple = get3_at(rows, r + i, ANGULAR_A + 3 * side)
+                set3(bodies.momentum, body, axpy(one, couple, get3(bodies.momentum, body)))
+                turning = get3_at(rows, r + i, TURNING_A + 3 * side)
+                set3(bodies.spin, body, axpy(one, turning, get3(bodies.spin, body)))
+
+
+@kernel
+def let_slide(soft, bodies, joints, begin, end):
+    """In the second half of a step: let go of what would be held by more than it bears; is there one?"""
+    if soft is None:
+        return False
+    changed = False
+    for k in range(begin, end):
+        g = joints.each[k].soft
+        if g >= 0 and joints.broken[joints.each[k].index] == 0.0 and is_held(joints, k, g):
+            couple = _resistance(joints, soft[g].row, soft[g].count)
+            if _is_too_much(soft, joints, k, g, couple):
+                _slide(soft, bodies, joints, k, g, couple, joints.grip[g, BOUND])
+                changed = True
+    return changed
+
+
+@kernel(inline=True)
+def _resistance(joints, r, count):
+    change = joints.change
+    if count == 1:
+        return change[r], 0.0, 0.0
+    return _gather(joints, r, count, (change[r], change[r + 1], change[r + 2]))
+
+
+@kernel(inline=True)
+def _slide(soft, bodies, joints, k, g, couple, bound):
+    r, count = soft[g].row, soft[g].count
+    _begin_to_slip(joints, k, g, count, couple)
+    _set_live(joints, r, count, joints.grip[g, GIVE] > 0.0)
+    _act(bodies, joints, k, r, count, _spread(joints, r, count, scale(get3_at(joints.grip, g, SLIP), -bound)))
+
+
+@kernel(inline=True)
+def rounds_of(soft):
+    """How often something could begin to slip, one after the other."""
+    if soft is None:
+        return 0
+    return len(soft)
+
+
+@kernel
+def stick(soft, bodies, joints, island):
+    """After a step: what slips no more gets stuck, unless it is driven back at once by more than friction holds."""
+    if soft is None:
+        return
+    grip = joints.grip
+    begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
+    stopped = False
+    for k in range(begin, end):
+        g = joints.each[k].soft
+        if g < 0 or joints.broken[joints.each[k].index] != 0.0:
+            continue
+        if soft[g].friction > 0.0 and not is_held(joints, k, g):
+            rate = _rate(bodies, joints, k, soft[g].row, soft[g].count)
+            speed = norm(rate)
+            if speed <= STILL or dot(rate, get3_at(grip, g, SLIP)) <= 0.0:
+                grip[g, STUCK] = 3.0 if speed <= STILL else 2.0
+                set3_at(grip, g, ANCHOR, get3_at(grip, g, NOW))
+                _set_live(joints, soft[g].row, soft[g].count, True)
+                stopped = True
+            else:
+                set3_at(grip, g, SLIP, scale(rate, 1.0 / speed))
+    while stopped:
+        stopped = False
+        weigh(bodies, joints, island, 0.0)
+        resist(joints, island, bodies.velocity, bodies.spin)
+        for k in range(begin, end):
+            g = joints.each[k].soft
+            if g >= 0 and grip[g, STUCK] == 2.0:
+                couple = _resistance(joints, soft[g].row, soft[g].count)
+                if norm(couple) > 2.0 * grip[g, BOUND]:
+                    _slide(soft, bodies, joints, k, g, couple, 2.0 * grip[g, BOUND])
+                    stopped = True
+        if not stopped:
+            strike(bodies, joints, begin, end, joints.change)
+            respin(bodies, joints, island)
+    for k in range(begin, end):
+        g = joints.each[k].soft
+        if g >= 0 and grip[g, STUCK] > 1.0:
+            grip[g, STUCK] = 1.0
+
+
+@kernel(inline=True)
+def respin(bodies, joints, island):
+    """Set the spins of an island by its momenta."""
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
+        i = joints.members[k]
+        set3(bodies.spin, i, turned(joints.place, i, get3(bodies.momentum, i)))
+
+
+@kernel
+def ignore_grip(soft, joints, g):
+    """Take friction that holds out of the matrix; did it?"""
+    if soft is None:
+        return False
+    held = False
+    if g >= 0:
+        held = joints.rows[soft[g].row, LIVE] != 0.0
+        _set_live(joints, soft[g].row, soft[g].count, False)
+    return held
+
+
+@kernel
+def heed_grip(soft, joints, k, g):
+    """Put it back."""
+    if soft is None:
+        return
+    if g >= 0 and joints.broken[joints.each[k].index] == 0.0:
+        _set_live(joints, soft[g].row, soft[g].count, joints.grip[g, GIVE] > 0.0 or is_held(joints, k, g))
