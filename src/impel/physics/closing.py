@@ -50,7 +50,7 @@ def close_gaps(bodies, joints, island, iterations):
     tile, tile_end = joints.island[island, TILE], joints.island[island + 1, TILE]
     damping, best, gap = 0.0, math.inf, math.inf
     back = False
-    loosen(joints.soft, joints, begin, end)
+    loosen(joints.soft, bodies, joints, begin, end)
     for _ in range(iterations):
         look(bodies, joints, begin, end, True)
         meet_limits(joints, begin, end)

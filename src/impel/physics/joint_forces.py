@@ -4,7 +4,12 @@ Friction holds or slips. While it holds, its rows are held like those of a weld,
 stuck, so that nothing creeps; when it would have to hold with more than it can, it slips, and acts with all it can
 against the slip until that has come to an end. A limit in the same row is held in the same way, only that it holds
 on one side with any force. What a spring does meanwhile is known from where the joint is, and is not counted.
+
+In a ball joint friction acts against the spin, whose direction changes: sideways it is a damper, the stronger the
+slower the slip, and as such implicit. (With the direction of the start alone, light links rattle about their own axes.)
 """
+
+import math
 
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, norm, scale, set3, set3_at, sub
@@ -15,6 +20,7 @@ from impel.physics.joints import (
     ANGULAR_A,
     ANGULAR_B,
     BOUND,
+    DAMP,
     FROM,
     GIVE,
     GIVEN,
@@ -25,6 +31,7 @@ from impel.physics.joints import (
     NOW,
     PUSH,
     SLIP,
+    SPEED,
     STUCK,
     TURNING_A,
     TURNING_B,
@@ -33,6 +40,7 @@ from impel.physics.joints import (
 from impel.physics.soft_rows import is_held, soft_residual
 
 STILL = 1e-9  # rad/s or m/s: what slips no faster has stopped
+ALONG = 1e-6  # of sideways: what friction damps along the slip too, so that all rows yield by a finite amount
 STIFF = 1.0  # of its speed: damping that would take more from a free body in a step must not overshoot
 
 
@@ -104,22 +112,108 @@ def _set_live(joints, r, count, live):
 
 
 @kernel(inline=True)
-def _spring_impulse(grip, g):
-    """Of the spring in half the step, damping included, where the joint now is."""
-    if not grip[g, YIELD] > 0.0:
-        return 0.0, 0.0, 0.0
-    return scale(sub(get3_at(grip, g, AIM), get3_at(grip, g, NOW)), 1.0 / grip[g, YIELD])
+def _spring_impulse(soft, grip, g, i, dt):
+    """Of a spring in half the step, damping included, along one row, if the joint stays where it is."""
+    one = soft[g]
+    now, start = grip[g, NOW + i], grip[g, FROM + i]
+    return 0.5 * dt * one.stiffness * (one.rest - 0.5 * (now + start)) - 0.5 * one.damping * (now - start)
 
 
 @kernel
-def loosen(soft, joints, begin, end):
+def _sideways(soft, bodies, joints, k, g, tile):
+    """Write to `tile` the damping of a ball's rows by which friction acts sideways on what slips."""
+    r, grip = soft[g].row, joints.grip
+    slip, speed = get3_at(grip, g, SLIP), grip[g, SPEED]
+    for i in range(3):
+        speed = max(speed, grip[g, BOUND] * _answer(bodies, joints, k, r + i))  # no slower than friction could stop it
+    strength = grip[g, BOUND] / max(speed, 1e-300)
+    for i in range(3):
+        one = _turn_of(joints, r, 3, (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0))
+        one = axpy(-dot(one, slip) * (1.0 - math.sqrt(ALONG)), slip, one)
+        for n in range(i + 1):
+            other = _turn_of(joints, r, 3, (1.0 if n == 0 else 0.0, 1.0 if n == 1 else 0.0, 1.0 if n == 2 else 0.0))
+            other = axpy(-dot(other, slip) * (1.0 - math.sqrt(ALONG)), slip, other)
+            tile[GIVE + 3 * i + n] = tile[GIVE + 3 * n + i] = strength * dot(one, other)
+
+
+@kernel(inline=True)
+def _invert(grip, g):
+    """Turn how strongly a ball's rows hold into how far they yield."""
+    a, b, c = get3_at(grip, g, GIVE), get3_at(grip, g, GIVE + 3), get3_at(grip, g, GIVE + 6)
+    bc, ca, ab = cross(b, c), cross(c, a), cross(a, b)
+    whole = 1.0 / dot(a, bc)
+    set3_at(grip, g, GIVE, scale(bc, whole))
+    set3_at(grip, g, GIVE + 3, scale(ca, whole))
+    set3_at(grip, g, GIVE + 6, scale(ab, whole))
+
+
+@kernel(inline=True)
+def _slips_sideways(soft, grip, g):
+    return soft[g].count == 3 and grip[g, BOUND] > 0.0 and norm(get3_at(grip, g, SLIP)) > 0.0
+
+
+@kernel
+def _stretch(soft, bodies, joints, k, g, dt):
+    """For the first half of a step: how soft rows yield to spring and friction, and where they would rest."""
+    grip, one = joints.grip, soft[g]
+    slip = scale(get3_at(grip, g, SLIP), -grip[g, BOUND])
+    set3_at(grip, g, GIVEN, _spread(joints, one.row, one.count, slip))
+    sideways = _slips_sideways(soft, grip, g)
+    firmness = 0.25 * dt * one.stiffness + 0.5 * one.damping  # impulse over way
+    grip[g, YIELD] = dt if sideways or firmness > 0.0 else 0.0
+    for i in range(9):
+        grip[g, GIVE + i] = 0.0
+    if sideways:
+        _sideways(soft, bodies, joints, k, g, grip[g])
+    if not grip[g, YIELD] > 0.0:
+        return
+    # Along all rows: impulse = -firmness·(way - what the spring aims at) - sideways·way/dt, way from the start
+    for i in range(one.count):
+        for n in range(one.count):
+            grip[g, GIVE + 3 * i + n] *= 1.0 / dt
+        grip[g, GIVE + 4 * i] += firmness
+    pull = (0.5 * dt * one.stiffness * (one.rest - grip[g, FROM]), 0.0, 0.0)
+    if one.count == 1:
+        grip[g, GIVE] = 1.0 / grip[g, GIVE]
+        grip[g, AIM] = grip[g, FROM] + grip[g, GIVE] * pull[0]
+        grip[g, GIVE] *= 1.0 / dt
+        return
+    pull = scale(get3_at(grip, g, FROM), -0.5 * dt * one.stiffness)
+    _invert(grip, g)
+    for i in range(3):
+        grip[g, AIM + i] = grip[g, FROM + i] + dot(get3_at(grip, g, GIVE + 3 * i), pull)
+    for i in range(9):
+        grip[g, GIVE + i] *= 1.0 / dt
+
+
+@kernel
+def _drag(soft, bodies, joints, k, g):
+    """The same for the second half, where only dampers yield."""
+    grip, count = joints.grip, soft[g].count
+    grip[g, YIELD] = 0.0
+    for i in range(9):
+        grip[g, GIVE + i] = 0.0
+    sideways = _slips_sideways(soft, grip, g)
+    if sideways:
+        _sideways(soft, bodies, joints, k, g, grip[g])
+    for i in range(count):
+        grip[g, GIVE + 4 * i] += grip[g, DAMP]
+    if count == 1 and grip[g, DAMP] > 0.0:
+        grip[g, GIVE] = 1.0 / grip[g, GIVE]
+    elif count == 3 and (sideways or grip[g, DAMP] > 0.0):
+        _invert(grip, g)
+
+
+@kernel
+def loosen(soft, bodies, joints, begin, end):
     """Let go of all that only makes sense within a step."""
     if soft is None:
         return
     for k in range(begin, end):
         g = joints.each[k].soft
         if g >= 0:
-            joints.grip[g, STUCK] = joints.grip[g, GIVE] = joints.grip[g, YIELD] = 0.0
+            joints.grip[g, STUCK] = joints.grip[g, YIELD] = joints.grip[g, DAMP] = joints.grip[g, BOUND] = 0.0
+            _drag(soft, bodies, joints, k, g)
             set3_at(joints.grip, g, PUSH, (0.0, 0.0, 0.0))
             _set_live(joints, soft[g].row, soft[g].count, is_held(joints, k, g))
 
@@ -137,18 +231,9 @@ def draw(soft, bodies, joints, island, dt):
             one = soft[g]
             set3_at(grip, g, FROM, get3_at(grip, g, NOW))
             grip[g, BOUND] = 0.5 * dt * one.friction
-            slip = scale(get3_at(grip, g, SLIP), -grip[g, BOUND])
-            set3_at(grip, g, GIVEN, _spread(joints, one.row, one.count, slip))
-            grip[g, GIVE] = grip[g, YIELD] = 0.0
-            firmness = 0.5 * one.stiffness + one.damping / dt
-            if firmness > 0.0:
-                grip[g, YIELD] = 2.0 / (dt * firmness)
-                grip[g, GIVE] = grip[g, YIELD] / dt
-                for i in range(one.count):
-                    aim = grip[g, FROM + i] * (one.damping / dt - 0.5 * one.stiffness) + one.stiffness * one.rest
-                    grip[g, AIM + i] = aim / firmness
-                sprung = True
-            _set_live(joints, one.row, one.count, firmness > 0.0 or is_held(joints, k, g))
+            _stretch(soft, bodies, joints, k, g, dt)
+            sprung |= grip[g, YIELD] > 0.0
+            _set_live(joints, one.row, one.count, grip[g, YIELD] > 0.0 or is_held(joints, k, g))
     if sprung:
         weigh(bodies, joints, island, 0.0)
 
@@ -166,7 +251,7 @@ def yield_more(soft, joints, begin, end):
 
 
 @kernel
-def let_slip(soft, joints, begin, end, dt):
+def let_slip(soft, bodies, joints, begin, end, dt):
     """In the first half of a step: let go of what is held by more than it bears, hold what has slipped back; is there
     one? Leaves in `change` how far the new rows are from being met."""
     if soft is None:
@@ -175,28 +260,28 @@ def let_slip(soft, joints, begin, end, dt):
     for k in range(begin, end):
         g = joints.each[k].soft
         if g >= 0 and joints.broken[joints.each[k].index] == 0.0:
-            changed |= _slip_one(soft, joints, k, g, dt)
+            changed |= _slip_one(soft, bodies, joints, k, g, dt)
     return changed
 
 
 @kernel
-def _slip_one(soft, joints, k, g, dt):
+def _slip_one(soft, bodies, joints, k, g, dt):
     grip, impulse, r, count = joints.grip, joints.impulse, soft[g].row, soft[g].count
     if is_held(joints, k, g):
-        spring = _spring_impulse(grip, g)
-        total = (impulse[r], 0.0, 0.0)
+        holding = (impulse[r] - _spring_impulse(soft, grip, g, 0, dt), 0.0, 0.0)
         if count == 3:
-            total = (impulse[r], impulse[r + 1], impulse[r + 2])
-        couple = _gather(joints, r, count, sub(total, spring))
+            second = impulse[r + 1] - _spring_impulse(soft, grip, g, 1, dt)
+            holding = (holding[0], second, impulse[r + 2] - _spring_impulse(soft, grip, g, 2, dt))
+        couple = _gather(joints, r, count, holding)
         if not _is_too_much(soft, joints, k, g, couple):
             return False
         _begin_to_slip(joints, k, g, count, couple)
-        set3_at(grip, g, GIVEN, _spread(joints, r, count, scale(get3_at(grip, g, SLIP), -grip[g, BOUND])))
-        springs = grip[g, YIELD] > 0.0
-        _set_live(joints, r, count, springs)
+        _stretch(soft, bodies, joints, k, g, dt)
+        yields = grip[g, YIELD] > 0.0
+        _set_live(joints, r, count, yields)
         for i in range(count):
             out = dt * (impulse[r + i] - grip[g, GIVEN + i])  # which takes back what it did
-            joints.change[r + i] = soft_residual(soft, joints, g, i) if springs else out
+            joints.change[r + i] = soft_residual(soft, joints, g, i) if yields else out
         return True
     moved = _turn_of(joints, r, count, sub(get3_at(grip, g, NOW), get3_at(grip, g, FROM)))
     if soft[g].friction > 0.0 and dot(moved, get3_at(grip, g, SLIP)) < 0.0:
@@ -220,7 +305,7 @@ def _is_too_much(soft, joints, k, g, couple):
 
 @kernel(inline=True)
 def _begin_to_slip(joints, k, g, count, couple):
-    joints.grip[g, STUCK] = 0.0
+    joints.grip[g, STUCK] = joints.grip[g, SPEED] = 0.0
     if count == 1:
         joints.active[joints.each[k].index] = 0.0
     set3_at(joints.grip, g, SLIP, scale(couple, -1.0 / max(norm(couple), 1e-300)))
@@ -239,17 +324,15 @@ def settle(soft, bodies, joints, begin, end, dt):
         g = joints.each[k].soft
         if g >= 0 and joints.broken[joints.each[k].index] == 0.0:
             one = soft[g]
-            set3_at(grip, g, PUSH, _spring_impulse(grip, g))
-            grip[g, GIVE] = 0.0
             answer = 0.0
             for i in range(one.count):
                 answer = max(answer, _answer(bodies, joints, k, one.row + i))
+                grip[g, PUSH + i] = _spring_impulse(soft, grip, g, i, dt)
+            grip[g, DAMP] = 0.0
             if one.damping * dt * answer > STIFF:
-                grip[g, GIVE] = 2.0 / (dt * one.damping)
+                grip[g, DAMP] = 0.5 * dt * one.damping
                 for i in range(one.count):
-                    middle = 0.5 * (grip[g, NOW + i] + grip[g, FROM + i])
-                    grip[g, PUSH + i] = 0.5 * dt * one.stiffness * (one.rest - middle)
-            _set_live(joints, one.row, one.count, grip[g, GIVE] > 0.0 or is_held(joints, k, g))
+                    grip[g, PUSH + i] += 0.5 * one.damping * (grip[g, NOW + i] - grip[g, FROM + i])
 
 
 @kernel
@@ -262,6 +345,8 @@ def push_back(soft, bodies, joints, begin, end):
         g = joints.each[k].soft
         if g >= 0 and joints.broken[joints.each[k].index] == 0.0:
             r, count = soft[g].row, soft[g].count
+            _drag(soft, bodies, joints, k, g)
+            _set_live(joints, r, count, grip[g, GIVE] > 0.0 or is_held(joints, k, g))
             push = get3_at(grip, g, PUSH)
             if not is_held(joints, k, g):
                 slip = scale(get3_at(grip, g, SLIP), -grip[g, BOUND])
@@ -314,6 +399,7 @@ def _resistance(joints, r, count):
 def _slide(soft, bodies, joints, k, g, couple, bound):
     r, count = soft[g].row, soft[g].count
     _begin_to_slip(joints, k, g, count, couple)
+    _drag(soft, bodies, joints, k, g)
     _set_live(joints, r, count, joints.grip[g, GIVE] > 0.0)
     _act(bodies, joints, k, r, count, _spread(joints, r, count, scale(get3_at(joints.grip, g, SLIP), -bound)))
 
@@ -348,6 +434,7 @@ def stick(soft, bodies, joints, island):
                 stopped = True
             else:
                 set3_at(grip, g, SLIP, scale(rate, 1.0 / speed))
+                grip[g, SPEED] = speed
     while stopped:
         stopped = False
         weigh(bodies, joints, island, 0.0)

@@ -71,12 +71,12 @@ AT_A, AT_B, FRAME_A, FRAME_B, SIZE, LOWER, UPPER, WEIGHT = 0, 3, 6, 10, 14, 18, 
 LINEAR, ANGULAR_A, ANGULAR_B, TURNING_A, TURNING_B, LIVE, FORCE, BEFORE = 0, 3, 6, 9, 12, 15, 16, 17
 
 # Columns of `grip`, what springs and friction know, three numbers each (of which a joint with one row uses the first):
-# the coordinates now and at the start of the step; where friction holds; where a spring would rest in this step; the
-# direction of slip, as a ball's in the world; the impulse of friction that slips; that of the spring in half the step.
-# And one each: is it stuck; what a spring adds to the diagonal, and how far it yields to an impulse; what friction holds
-# in half the step.
-NOW, FROM, ANCHOR, AIM, SLIP, GIVEN, PUSH, STUCK, GIVE, YIELD, BOUND = 0, 3, 6, 9, 12, 15, 18, 21, 22, 23, 24
-GRIP = 25  # columns in all
+# the coordinates now and at the start of the step; where friction holds; where all would rest in this step; the
+# direction of slip, of a ball in the world; the impulse of friction that slips; that of the spring in half the step.
+# A tile: what the rows add to the matrix, for they yield. And one each: is it stuck; the step, if they yield; what friction
+# holds in half the step; how fast it slips; damping in the second half of the step.
+NOW, FROM, ANCHOR, AIM, SLIP, GIVEN, PUSH, GIVE, STUCK, YIELD, BOUND, SPEED, DAMP = 0, 3, 6, 9, 12, 15, 18, 21, *range(30, 35)
+GRIP = 35  # columns in all
 
 # Columns of `place`: position and orientation before the step; inverse inertia in the world's frame (6, upper half);
 # velocity and angular momentum before the joints act.
@@ -115,7 +115,7 @@ class Joints:
     active: Floats  # (J + second limits,) -1 at the lower limit, 1 at the upper one, else 0
     broken: Floats  # (J,) 1 for those that let go
     load: Floats  # (J, 2) force in N and torque in N·m, smoothed; of those that can break
-    grip: Floats  # (G, 25) NOW ... BOUND
+    grip: Floats  # (G, 35) NOW ... DAMP
     normal: Floats  # (J, 3) on_curve: first normal, in b, carried along
     rows: Floats  # (R, 18) LINEAR ... BEFORE
     factor: Floats  # (., 3) the skyline of rows·inverse mass·rows, factored: three rows a tile

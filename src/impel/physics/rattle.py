@@ -80,7 +80,7 @@ def hold_island(bodies, joints, island, dt):
             changed = meet_limits(joints, begin, end)
             if done and rounds < ROUNDS - 1:
                 changed |= leave_limits(joints, begin, end, impulse, dt)
-                changed |= let_slip(joints.soft, joints, begin, end, dt)
+                changed |= let_slip(joints.soft, bodies, joints, begin, end, dt)
             if changed:
                 if rounds == ROUNDS:
                     return False

@@ -26,9 +26,13 @@ def soft_residual(soft, joints, g, i):
     grip = joints.grip[g]
     if grip[STUCK] != 0.0:
         return grip[NOW + i] - grip[ANCHOR + i]
-    if grip[YIELD] > 0.0:
-        return grip[NOW + i] - grip[AIM + i] + grip[YIELD] * (joints.impulse[soft[g].row + i] - grip[GIVEN + i])
-    return 0.0
+    if not grip[YIELD] > 0.0:
+        return 0.0
+    residual = grip[NOW + i] - grip[AIM + i]
+    for n in range(soft[g].count):
+        yielding = grip[YIELD] * grip[GIVE + 3 * i + n]
+        residual += yielding * (joints.impulse[soft[g].row + n] - grip[GIVEN + n])
+    return residual
 
 
 @kernel
@@ -39,7 +43,9 @@ def soften(soft, joints, island):
     for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
         g = joints.each[k].soft
         if g >= 0 and joints.grip[g, GIVE] > 0.0 and not is_held(joints, k, g):
+            t = soft[g].row // 3
+            first = soft[g].row - 3 * t
             for i in range(soft[g].count):
-                r = soft[g].row + i
-                t = r // 3
-                joints.factor[3 * (joints.envelope[t, ZERO] + t) + r - 3 * t, r - 3 * t] += joints.grip[g, GIVE]
+                for n in range(soft[g].count):
+                    at = 3 * (joints.envelope[t, ZERO] + t) + first + i
+                    joints.factor[at, first + n] += joints.grip[g, GIVE + 3 * i + n]
