@@ -120,17 +120,16 @@ def undetermined(bodies: Bodies, joints: Joints) -> NDArray[np.int64]:
         owner = np.concatenate([np.full(j["row_end"] - j["row"], j["index"]) for j in each])
         live = joints.rows[row, LIVE] != 0.0
         row, owner = row[live], owner[live]
-        acts = np.zeros((len(row), len(bodies.mass), 6))
+        acts = np.zeros((len(row), 6 * len(bodies.mass)))
         for n, r in enumerate(row):
             joint = each[np.searchsorted(each["row"], r, side="right") - 1]
             for body, sign, couple in ((joint["a"], 1.0, ANGULAR_A), (joint["b"], -1.0, ANGULAR_B)):
                 if bodies.inverse_mass[body] > 0.0:
                     turning = np.sqrt(bodies.inertia[body].max() / bodies.mass[body])  # as long as its lever
-                    acts[n, body, :3] = sign * joints.rows[r, LINEAR : LINEAR + 3] * turning
-                    acts[n, body, 3:] = joints.rows[r, couple : couple + 3]
-        acts = acts.reshape(len(row), -1)
+                    acts[n, 6 * body : 6 * body + 3] = sign * joints.rows[r, LINEAR : LINEAR + 3] * turning
+                    acts[n, 6 * body + 3 : 6 * body + 6] = joints.rows[r, couple : couple + 3]
         acts /= np.maximum(np.linalg.norm(acts, axis=1), 1e-300)[:, None]
-        u, size, _ = np.linalg.svd(acts, full_matrices=True)
-        stress = u[:, np.flatnonzero(np.r_[size, np.zeros(max(0, len(row) - len(size)))][: len(row)] < DETERMINED)]
+        u, size, _ = np.linalg.svd(acts)
+        stress = u[:, np.sum(size > DETERMINED) :]
         found |= {int(j) for j, by in zip(owner, stress) if np.linalg.norm(by) > DETERMINED}
     return np.array(sorted(found), np.int64)

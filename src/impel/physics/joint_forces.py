@@ -11,6 +11,8 @@ slower the slip, and as such implicit. (With the direction of the start alone, l
 
 import math
 
+import numpy as np
+
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, norm, scale, set3, set3_at, sub
 from impel.physics.joint_rows import resist, strike, turned, weigh
@@ -36,6 +38,7 @@ from impel.physics.joints import (
     TURNING_A,
     TURNING_B,
     YIELD,
+    Joints,
 )
 from impel.physics.soft_rows import is_held, soft_residual
 
@@ -482,3 +485,13 @@ def heed_grip(soft, joints, k, g):
         return
     if g >= 0 and joints.broken[joints.each[k].index] == 0.0:
         _set_live(joints, soft[g].row, soft[g].count, joints.grip[g, GIVE] > 0.0 or is_held(joints, k, g))
+
+
+def spring_energy(joints: Joints) -> float:
+    """What the springs of joints that are whole hold, in joules; after a step."""
+    total = 0.0
+    for joint in () if joints.soft is None else joints.each[joints.each["soft"] >= 0]:
+        one, grip = joints.soft[joint["soft"]], joints.grip[joint["soft"]]  # type: ignore[index]
+        way = grip[NOW : NOW + one["count"]] - one["rest"]
+        total += 0.5 * one["stiffness"] * float(np.sum(way * way)) * (joints.broken[joint["index"]] == 0.0)
+    return total

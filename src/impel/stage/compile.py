@@ -15,6 +15,7 @@ from impel.motion.follow import follow
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
 from impel.physics.assembly import assemble
 from impel.physics.bodies import Bodies, make_bodies
+from impel.physics.breaking import undetermined
 from impel.physics.coating import Coating, default_coating
 from impel.physics.contact import Contacts, make_contacts
 from impel.physics.follow import Followers
@@ -22,6 +23,7 @@ from impel.physics.joint_specs import KINDS, JointSpec
 from impel.physics.joints import AT_A, FRAME_A, MEMBER, Joints, make_joints
 from impel.scene.actors import Move, Turn
 from impel.scene.bodies import Body
+from impel.scene.checks import ball_axis
 from impel.scene.derived import drive, followed, mass_of
 from impel.scene.joints import Joint
 from impel.scene.scene import Scene, World
@@ -35,6 +37,10 @@ Floats = NDArray[np.float64]
 JOINT_STEP = 1 / 240  # s: the coarsest step with joints ...
 CONTACT_STEP = 1 / 480  # s: ... and with contact; both measured
 HALVINGS = 8  # of the coarsest step: contact at 20 m/s needs six
+_SHARED = (
+    "what it bears is not determined, for its bodies are held by other joints in the same way; "
+    "leave it out, or make the others freer, such as balls instead of hinges"
+)
 CLOSED = 1e-6  # m or rad: joints that start farther apart than this are refused
 
 
@@ -69,6 +75,10 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         gap = assemble(bodies, joints)
         if not gap < CLOSED:
             raise Problem(f"{source}: joints: cannot be brought together: a gap of {gap:.3g} m (or rad) remains")
+        shared = undetermined(bodies, joints) if joints.breaks is not None else ()
+        lines = [f"{source}: {specs[j].name}.breaks: {_SHARED}" for j in shared if min(specs[j].breaks) < math.inf]
+        if lines:
+            raise Problem(*lines)
     wishes = [
         (f"{name}.{kind}", index[name], wish)
         for name, actor in scene.actors.items()
@@ -152,11 +162,16 @@ def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> Join
     a, b = joint.bodies
     at = joint.at
     fields: dict[str, Any] = {"at_b": joint.at_b}
-    if joint.kind == "weld" and at is None:
+    unit = 1.0 if joint.along else math.radians(1)
+    if at is None:  # of a weld or slide
         at = start_of(scene.bodies[b if b != WORLD else a])[0]
-    elif joint.kind == "hinge":
+    if joint.kind in ("hinge", "slide"):
         fields["axis"] = joint.axis
-        fields["limits"] = None if joint.limits is None else tuple(map(math.radians, joint.limits))
+        fields["limits"] = None if joint.limits is None else tuple(unit * limit for limit in joint.limits)
+    elif joint.kind == "ball" and (joint.cone is not None or joint.twist is not None):
+        fields["axis"] = ball_axis(joint, scene)
+        fields["cone"] = math.inf if joint.cone is None else math.radians(joint.cone)
+        fields["twist"] = tuple(map(math.radians, joint.twist)) if joint.twist else (-math.inf, math.inf)
     elif joint.kind == "on_segment":
         fields["points"] = joint.segment
     elif joint.kind == "on_curve":
@@ -174,7 +189,12 @@ def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> Join
         }
     elif joint.kind == "in_sphere":
         fields |= {"at_b": joint.center, "radius": joint.radius}
-    return JointSpec(joint.kind, index[a], index[b], at, name=f"joints.{name}", **fields)  # type: ignore[arg-type]
+    if joint.spring is not None:
+        fields["spring"] = joint.spring.stiffness / unit, joint.spring.damping / unit, joint.spring.rest * unit
+    if joint.breaks is not None:
+        fields["breaks"] = joint.breaks.force or math.inf, joint.breaks.torque or math.inf
+    fields |= {"friction": joint.friction, "collides": joint.collides, "name": f"joints.{name}"}
+    return JointSpec(joint.kind, index[a], index[b], at, **fields)  # type: ignore[arg-type]
 
 
 def _actuators(specs: list[ActuatorSpec], bodies: Bodies, joints: Joints | None, world: World) -> Actuators:
@@ -282,7 +302,7 @@ def _contacts(cast: dict[str, Body], bodies: Bodies, joints: list[JointSpec]) ->
     able = np.array(collides)
     if able.sum() < 2 or not np.any(able & np.isfinite(bodies.mass)):
         return None
-    return make_contacts(bodies, shapes, coatings, collides=collides, tied=[(j.a, j.b) for j in joints])
+    return make_contacts(bodies, shapes, coatings, collides=collides, tied=[(j.a, j.b) for j in joints if not j.collides])
 
 
 def _coating(body: Body, mass: float) -> Coating:

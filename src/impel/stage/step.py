@@ -6,6 +6,7 @@ from impel.control.actuators import steer
 from impel.kernel import kernel
 from impel.motion.rotations import axpy, get3, norm, set3
 from impel.physics.bodies import drift, kick
+from impel.physics.breaking import let_go, part
 from impel.physics.broadphase import find_pairs
 from impel.physics.contact import contact_forces
 from impel.physics.displacement import hold_positions_displacement, hold_positions_paper
@@ -61,6 +62,7 @@ def step(time, dt, dt_last, bodies, followers, joints, displaced, printed, conta
     if joints is not None:  # noqa: SIM102 - only plain tests for None are left out at compile time
         if printed is None:
             hold_velocities(bodies, joints)
+            let_go(joints.breaks, bodies, joints, dt)
     return verdict if all_finite(bodies) else NOT_A_NUMBER
 
 
@@ -194,6 +196,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
             return FAILED
 
         notice(now, before, events, clock, time + dt, dt, verdict)
+        part(now.joints, before.joints, now.contacts)
         clock.dt_last[0] = dt
         clock.tick[0] += ticks
         double_step(clock, ticks)
