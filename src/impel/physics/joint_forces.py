@@ -9,7 +9,6 @@ In a ball joint friction acts against the spin, whose direction changes: sideway
 slower the slip, and as such implicit. (With the direction of the start alone, light links rattle about their own axes.)
 """
 
-import math
 
 import numpy as np
 
@@ -115,44 +114,49 @@ def _set_live(joints, r, count, live):
 
 
 @kernel(inline=True)
-def _spring_impulse(soft, grip, g, i, dt):
-    """Of a spring in half the step, damping included, along one row, if the joint stays where it is."""
-    one = soft[g]
-    now, start = grip[g, NOW + i], grip[g, FROM + i]
-    return 0.5 * dt * one.stiffness * (one.rest - 0.5 * (now + start)) - 0.5 * one.damping * (now - start)
+def _spring_impulses(soft, joints, g, damping, dt):
+    """Of a spring along its rows in half the step, with this damping, if the joint stays where it is."""
+    one, now, start = soft[g], get3_at(joints.grip, g, NOW), get3_at(joints.grip, g, FROM)
+    rest = (one.rest, one.rest, one.rest)
+    pull = scale(sub(rest, scale(add(now, start), 0.5)), 0.5 * dt * one.stiffness)
+    turn = _turn_of(joints, one.row, one.count, sub(now, start))
+    return add(pull, _spread(joints, one.row, one.count, scale(turn, -0.5 * damping)))
 
 
 @kernel
-def _sideways(soft, bodies, joints, k, g, tile):
-    """Write to `tile` the damping of a ball's rows by which friction acts sideways on what slips."""
-    r, grip = soft[g].row, joints.grip
+def _damp(soft, bodies, joints, k, g, damping, sideways):
+    """Write how strongly soft rows hold what moves: by damping, and a ball's by friction sideways to its slip."""
+    r, count, grip = soft[g].row, soft[g].count, joints.grip
+    if count == 1:
+        grip[g, GIVE] = damping
+        return
     slip, speed = get3_at(grip, g, SLIP), grip[g, SPEED]
     for i in range(3):
         speed = max(speed, grip[g, BOUND] * _answer(bodies, joints, k, r + i))  # no slower than friction could stop it
-    strength = grip[g, BOUND] / max(speed, 1e-300)
+    sideways *= grip[g, BOUND] * norm(slip) / max(speed, 1e-300)
     for i in range(3):
         one = _turn_of(joints, r, 3, (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0))
-        one = axpy(-dot(one, slip) * (1.0 - math.sqrt(ALONG)), slip, one)
-        for n in range(i + 1):
+        for n in range(3):
             other = _turn_of(joints, r, 3, (1.0 if n == 0 else 0.0, 1.0 if n == 1 else 0.0, 1.0 if n == 2 else 0.0))
-            other = axpy(-dot(other, slip) * (1.0 - math.sqrt(ALONG)), slip, other)
-            tile[GIVE + 3 * i + n] = tile[GIVE + 3 * n + i] = strength * dot(one, other)
+            along = (1.0 - ALONG) * dot(one, slip) * dot(other, slip)
+            grip[g, GIVE + 3 * i + n] = (damping + sideways) * dot(one, other) - sideways * along
 
 
 @kernel(inline=True)
-def _invert(grip, g):
-    """Turn how strongly a ball's rows hold into how far they yield."""
+def _invert(grip, g, count):
+    """Turn how strongly soft rows hold into how far they yield; do they hold at all?"""
+    if not grip[g, GIVE] > 0.0:
+        return False
+    if count == 1:
+        grip[g, GIVE] = 1.0 / grip[g, GIVE]
+        return True
     a, b, c = get3_at(grip, g, GIVE), get3_at(grip, g, GIVE + 3), get3_at(grip, g, GIVE + 6)
     bc, ca, ab = cross(b, c), cross(c, a), cross(a, b)
     whole = 1.0 / dot(a, bc)
     set3_at(grip, g, GIVE, scale(bc, whole))
     set3_at(grip, g, GIVE + 3, scale(ca, whole))
     set3_at(grip, g, GIVE + 6, scale(ab, whole))
-
-
-@kernel(inline=True)
-def _slips_sideways(soft, grip, g):
-    return soft[g].count == 3 and grip[g, BOUND] > 0.0 and norm(get3_at(grip, g, SLIP)) > 0.0
+    return True
 
 
 @kernel
@@ -161,50 +165,24 @@ def _stretch(soft, bodies, joints, k, g, dt):
     grip, one = joints.grip, soft[g]
     slip = scale(get3_at(grip, g, SLIP), -grip[g, BOUND])
     set3_at(grip, g, GIVEN, _spread(joints, one.row, one.count, slip))
-    sideways = _slips_sideways(soft, grip, g)
-    firmness = 0.25 * dt * one.stiffness + 0.5 * one.damping  # impulse over way
-    grip[g, YIELD] = dt if sideways or firmness > 0.0 else 0.0
-    for i in range(9):
-        grip[g, GIVE + i] = 0.0
-    if sideways:
-        _sideways(soft, bodies, joints, k, g, grip[g])
-    if not grip[g, YIELD] > 0.0:
-        return
-    # Along all rows: impulse = -firmness·(way - what the spring aims at) - sideways·way/dt, way from the start
+    _damp(soft, bodies, joints, k, g, 0.5 * one.damping, 1.0 / dt)
     for i in range(one.count):
+        grip[g, GIVE + 4 * i] += 0.25 * dt * one.stiffness
+    grip[g, YIELD] = dt if _invert(grip, g, one.count) else 0.0
+    for i in range(one.count):
+        grip[g, AIM + i] = grip[g, FROM + i]
         for n in range(one.count):
+            pull = 0.5 * dt * one.stiffness * (one.rest - grip[g, FROM + n])
+            grip[g, AIM + i] += grip[g, GIVE + 3 * i + n] * pull
             grip[g, GIVE + 3 * i + n] *= 1.0 / dt
-        grip[g, GIVE + 4 * i] += firmness
-    pull = (0.5 * dt * one.stiffness * (one.rest - grip[g, FROM]), 0.0, 0.0)
-    if one.count == 1:
-        grip[g, GIVE] = 1.0 / grip[g, GIVE]
-        grip[g, AIM] = grip[g, FROM] + grip[g, GIVE] * pull[0]
-        grip[g, GIVE] *= 1.0 / dt
-        return
-    pull = scale(get3_at(grip, g, FROM), -0.5 * dt * one.stiffness)
-    _invert(grip, g)
-    for i in range(3):
-        grip[g, AIM + i] = grip[g, FROM + i] + dot(get3_at(grip, g, GIVE + 3 * i), pull)
-    for i in range(9):
-        grip[g, GIVE + i] *= 1.0 / dt
 
 
 @kernel
 def _drag(soft, bodies, joints, k, g):
     """The same for the second half, where only dampers yield."""
-    grip, count = joints.grip, soft[g].count
-    grip[g, YIELD] = 0.0
-    for i in range(9):
-        grip[g, GIVE + i] = 0.0
-    sideways = _slips_sideways(soft, grip, g)
-    if sideways:
-        _sideways(soft, bodies, joints, k, g, grip[g])
-    for i in range(count):
-        grip[g, GIVE + 4 * i] += grip[g, DAMP]
-    if count == 1 and grip[g, DAMP] > 0.0:
-        grip[g, GIVE] = 1.0 / grip[g, GIVE]
-    elif count == 3 and (sideways or grip[g, DAMP] > 0.0):
-        _invert(grip, g)
+    joints.grip[g, YIELD] = 0.0
+    _damp(soft, bodies, joints, k, g, joints.grip[g, DAMP], 1.0)
+    _invert(joints.grip, g, soft[g].count)
 
 
 @kernel
@@ -271,11 +249,11 @@ def let_slip(soft, bodies, joints, begin, end, dt):
 def _slip_one(soft, bodies, joints, k, g, dt):
     grip, impulse, r, count = joints.grip, joints.impulse, soft[g].row, soft[g].count
     if is_held(joints, k, g):
-        holding = (impulse[r] - _spring_impulse(soft, grip, g, 0, dt), 0.0, 0.0)
+        total = (impulse[r], 0.0, 0.0)
         if count == 3:
-            second = impulse[r + 1] - _spring_impulse(soft, grip, g, 1, dt)
-            holding = (holding[0], second, impulse[r + 2] - _spring_impulse(soft, grip, g, 2, dt))
-        couple = _gather(joints, r, count, holding)
+            total = (impulse[r], impulse[r + 1], impulse[r + 2])
+        spring = _spring_impulses(soft, joints, g, soft[g].damping, dt)
+        couple = _gather(joints, r, count, sub(total, spring))
         if not _is_too_much(soft, joints, k, g, couple):
             return False
         _begin_to_slip(joints, k, g, count, couple)
@@ -330,12 +308,9 @@ def settle(soft, bodies, joints, begin, end, dt):
             answer = 0.0
             for i in range(one.count):
                 answer = max(answer, _answer(bodies, joints, k, one.row + i))
-                grip[g, PUSH + i] = _spring_impulse(soft, grip, g, i, dt)
-            grip[g, DAMP] = 0.0
-            if one.damping * dt * answer > STIFF:
-                grip[g, DAMP] = 0.5 * dt * one.damping
-                for i in range(one.count):
-                    grip[g, PUSH + i] += 0.5 * one.damping * (grip[g, NOW + i] - grip[g, FROM + i])
+            stiff = one.damping * dt * answer > STIFF
+            grip[g, DAMP] = 0.5 * dt * one.damping if stiff else 0.0
+            set3_at(grip, g, PUSH, _spring_impulses(soft, joints, g, 0.0 if stiff else one.damping, dt))
 
 
 @kernel

@@ -1,7 +1,7 @@
 """Joints as flat arrays, and the order in which their equations are solved; everything here runs once, in plain Python.
 
-Each joint gives a fixed number of rows: conditions between its bodies a and b, and others along what is left free. There
-its freedom may end (a hinge at its limit, a point at the end of its segment), and springs and friction act. Where
+Each joint gives a fixed number of rows: conditions between its bodies a and b, and others along what is left free.
+There its freedom may end (a hinge at its limit, a point at the end of its segment), and springs and friction act. Where
 nothing acts these rows are out but stay in place, so that the pattern of the equations never changes. A ball has two
 limits, for the lean and the twist of b, in its second tile; all others have one at most, in which their spring and
 friction act too. Rows are counted in threes, the tiles of the matrix: what a joint does not fill is left out like a
@@ -73,9 +73,10 @@ LINEAR, ANGULAR_A, ANGULAR_B, TURNING_A, TURNING_B, LIVE, FORCE, BEFORE = 0, 3, 
 # Columns of `grip`, what springs and friction know, three numbers each (of which a joint with one row uses the first):
 # the coordinates now and at the start of the step; where friction holds; where all would rest in this step; the
 # direction of slip, of a ball in the world; the impulse of friction that slips; that of the spring in half the step.
-# A tile: what the rows add to the matrix, for they yield. And one each: is it stuck; the step, if they yield; what friction
-# holds in half the step; how fast it slips; damping in the second half of the step.
-NOW, FROM, ANCHOR, AIM, SLIP, GIVEN, PUSH, GIVE, STUCK, YIELD, BOUND, SPEED, DAMP = 0, 3, 6, 9, 12, 15, 18, 21, *range(30, 35)
+# A tile: what the rows add to the matrix, for they yield. And one each: is it stuck; the step, if they yield; what
+# friction holds in half the step; how fast it slips; damping in the second half of the step.
+NOW, FROM, ANCHOR, AIM, SLIP, GIVEN, PUSH, GIVE = 0, 3, 6, 9, 12, 15, 18, 21
+STUCK, YIELD, BOUND, SPEED, DAMP = 30, 31, 32, 33, 34
 GRIP = 35  # columns in all
 
 # Columns of `place`: position and orientation before the step; inverse inertia in the world's frame (6, upper half);

@@ -12,7 +12,17 @@ from impel.kernel import kernel
 from impel.motion.rotations import axpy, dot, get3, get3_at, get4_at, norm, set3, set3_at, set4, sub
 from impel.physics.bodies import drift_one, spin_of, turn_freely
 from impel.physics.closing import close_gaps, keep_places, meet_limits
-from impel.physics.joint_forces import draw, let_slide, let_slip, push_back, respin, rounds_of, settle, stick, yield_more
+from impel.physics.joint_forces import (
+    draw,
+    let_slide,
+    let_slip,
+    push_back,
+    respin,
+    rounds_of,
+    settle,
+    stick,
+    yield_more,
+)
 from impel.physics.joint_rows import lean, look, resist, strike, weigh, worst_row
 from impel.physics.joints import (
     BEFORE,

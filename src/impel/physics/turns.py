@@ -19,7 +19,7 @@ def lean_of(q):
 
 @kernel(inline=True)
 def twist_of(q):
-    """By how much b has turned about its axis, but for full turns: what is left when it is leant back the shortest way."""
+    """How far b has turned about its axis, but for full turns: what is left if it is leant back the shortest way."""
     return 2.0 * math.atan2(q[3], q[0])
 
 

@@ -140,10 +140,11 @@ def _freedom(joint: Joint, where: str, scene: Scene) -> Iterator[str]:
         elif not joint.along and not -180 <= low < high <= 180:
             yield f"{where}.{field}: must be two rising angles from -180 to 180, got [{low:g}, {high:g}]"
     if joint.cone is not None and not SMALLEST_CONE <= joint.cone <= LARGEST_CONE:
-        yield (
-            f"{where}.cone: must be from {SMALLEST_CONE:g} to {LARGEST_CONE:g} degrees, got {joint.cone:g}; "
-            f"{'a hinge or a weld does not lean' if joint.cone < SMALLEST_CONE else 'leave it out to let it lean at will'}"
+        cure = (
+            "a hinge or a weld does not lean" if joint.cone < SMALLEST_CONE else "leave it out to let it lean at will"
         )
+        allowed = f"from {SMALLEST_CONE:g} to {LARGEST_CONE:g} degrees"
+        yield f"{where}.cone: must be {allowed}, got {joint.cone:g}; {cure}"
     if (joint.cone is not None or joint.twist is not None) and joint.axis is None and ball_axis(joint, scene) is None:
         yield f"{where}.axis: is missing: the second body is placed at the joint, so it points nowhere by itself"
     spring = joint.spring

@@ -74,7 +74,7 @@ class Spring(Model):
     damping: NotNegative = Field(
         default=0.0,
         description="How hard it brakes, in N·m for each degree a second, or on a slide in N for each metre a second; "
-        "without it a spring swings for ever.",
+        "0 swings for ever.",
     )
     rest: float = Field(
         default=0.0,
@@ -137,7 +137,7 @@ class Joint(Model):
     )
     at: Point | None = Field(
         default=None,
-        description="Where the joint holds the first body, in the world at the start; a weld or slide may leave it out.",
+        description="Where the joint holds the first body, at the start; welds and slides may leave it out.",
     )
     at_b: Point | None = Field(
         default=None,
@@ -146,35 +146,34 @@ class Joint(Model):
     )
     axis: Direction | None = Field(
         default=None,
-        description="The direction a hinge turns about, a slide goes along, or a ball's cone and twist are about, in the "
-        "world at the start; it moves on with the bodies. A ball may leave it out: then it points from the joint to "
-        "where its second body is placed.",
+        description="What a hinge turns about, a slide goes along, or a ball's cone and twist are about, in the world "
+        "at the start; left out, a ball's points to its second body.",
     )
     limits: Range | None = Field(
         default=None,
-        description="How far the second body may go against the first, [lowest, highest]: degrees about the axis of a "
-        "hinge, right-handed, or metres along that of a slide; 0 is as placed.",
+        description="How far the second body may go against the first, [lowest, highest]: degrees about a hinge's "
+        "axis, right-handed, or metres along a slide's; 0 is as placed.",
     )
     cone: float | None = Field(
         default=None,
         strict=True,
-        description="How far a ball joint lets its second body lean away from how it is placed, in degrees, to all sides.",
+        description="How far a ball joint lets its second body lean to any side from how it is placed, in degrees.",
     )
     twist: Range | None = Field(
         default=None,
-        description="How far a ball joint lets its second body turn about its own axis against the first, "
-        "[lowest, highest] in degrees, right-handed; 0 is as placed.",
+        description="How far a ball joint lets its second body turn about its axis, [lowest, highest] in degrees, "
+        "right-handed; 0 is as placed.",
     )
     friction: NotNegative = Field(
         default=0.0,
-        description="How much it takes to move the joint at all, in N·m, or along a slide or rail in N: it brakes by "
-        "this much and holds still what pulls less.",
+        description="What it takes to move the joint at all, in N·m, or along a slide or rail in N: it brakes by this "
+        "much and holds what pulls less.",
     )
     spring: Spring | None = Field(default=None, description="What pulls a ball, hinge or slide back, and brakes it.")
     breaks: Annotated[Breaks, BeforeValidator(_or_force)] | None = Field(
         default=None,
-        description="What the joint bears, as a force in N or as both force and torque, felt over a few thousandths of a "
-        "second; beyond it lets go for good, and its bodies may hit each other.",
+        description="What the joint bears, a force in N or force and torque, felt over 5 ms; beyond it lets go for "
+        "good, and its bodies may hit each other.",
     )
     collides: Flag = Field(
         default=False, description="true lets the two bodies touch each other; else they pass through each other."

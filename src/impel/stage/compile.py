@@ -194,7 +194,7 @@ def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> Join
     if joint.breaks is not None:
         fields["breaks"] = joint.breaks.force or math.inf, joint.breaks.torque or math.inf
     fields |= {"friction": joint.friction, "collides": joint.collides, "name": f"joints.{name}"}
-    return JointSpec(joint.kind, index[a], index[b], at, **fields)  # type: ignore[arg-type]
+    return JointSpec(joint.kind, index[a], index[b], at, **fields)
 
 
 def _actuators(specs: list[ActuatorSpec], bodies: Bodies, joints: Joints | None, world: World) -> Actuators:
@@ -302,7 +302,9 @@ def _contacts(cast: dict[str, Body], bodies: Bodies, joints: list[JointSpec]) ->
     able = np.array(collides)
     if able.sum() < 2 or not np.any(able & np.isfinite(bodies.mass)):
         return None
-    return make_contacts(bodies, shapes, coatings, collides=collides, tied=[(j.a, j.b) for j in joints if not j.collides])
+    return make_contacts(
+        bodies, shapes, coatings, collides=collides, tied=[(j.a, j.b) for j in joints if not j.collides]
+    )
 
 
 def _coating(body: Body, mass: float) -> Coating:
