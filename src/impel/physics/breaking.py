@@ -26,7 +26,7 @@ from impel.physics.joints import (
     Joints,
 )
 
-BLOW = 0.005  # s: loads are felt over about this time, so that a blow does the same whatever the step
+BLOW = 0.01  # s: loads are felt over about this time, so that a blow does much the same whatever the step
 DETERMINED = 1e-6  # of a state of stress that needs no load from outside: a joint with less has no part in it
 
 

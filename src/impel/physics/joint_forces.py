@@ -9,7 +9,6 @@ In a ball joint friction acts against the spin, whose direction changes: sideway
 slower the slip, and as such implicit. (With the direction of the start alone, light links rattle about their own axes.)
 """
 
-
 import numpy as np
 
 from impel.kernel import kernel

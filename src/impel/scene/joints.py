@@ -172,7 +172,7 @@ class Joint(Model):
     spring: Spring | None = Field(default=None, description="What pulls a ball, hinge or slide back, and brakes it.")
     breaks: Annotated[Breaks, BeforeValidator(_or_force)] | None = Field(
         default=None,
-        description="What the joint bears, a force in N or force and torque, felt over 5 ms; beyond it lets go for "
+        description="What the joint bears, a force in N or force and torque, felt over 0.01 s; beyond it lets go for "
         "good, and its bodies may hit each other.",
     )
     collides: Flag = Field(
