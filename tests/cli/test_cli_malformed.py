@@ -132,11 +132,15 @@ MALFORMED = [
     (TWO + "joints: {j: {slide: [a, b]}}", "joints.j: slide needs axis"),
     (
         TWO + "joints: {j: {ball: [a, b], at: [0, 0, 5], cone: 0}}",
-        "joints.j.cone: must be from 0.1 to 175 degrees, got 0; a hinge or a weld does not lean",
+        "joints.j.cone: must be at least 0.1, got 0; a hinge or a weld does not lean",
     ),
     (
         TWO + "joints: {j: {ball: [a, b], at: [0, 0, 5], cone: 180}}",
-        "joints.j.cone: must be from 0.1 to 175 degrees, got 180; leave it out to let it lean at will",
+        "joints.j.cone: must be at most 175, got 180; leave it out to let it lean at will",
+    ),
+    (
+        TWO + "joints: {j: {ball: [a, b], at: [0, 0, 5], cone: 160, twist: [-1, 1]}}",
+        "joints.j.cone: must be at most 150, got 160; turned over, there is no twist",
     ),
     (
         TWO + "joints: {j: {ball: [a, b], at: [0, 0, 5], twist: [10, -10]}}",

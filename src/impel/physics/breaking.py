@@ -2,17 +2,12 @@
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, cross, get3, get3_at, get4, norm, rotate, set3_at, sub
-from impel.physics.bodies import Bodies
 from impel.physics.broadphase import BUILT
 from impel.physics.joint_rows import weigh
 from impel.physics.joints import (
     ANGULAR_A,
-    ANGULAR_B,
     AT_A,
     AT_B,
     BEFORE,
@@ -23,11 +18,9 @@ from impel.physics.joints import (
     SLIDE,
     SLIP,
     STUCK,
-    Joints,
 )
 
 BLOW = 0.01  # s: loads are felt over about this time, so that a blow does much the same whatever the step
-DETERMINED = 1e-6  # of a state of stress that needs no load from outside: a joint with less has no part in it
 
 
 @kernel
@@ -108,28 +101,3 @@ def include(near, n, a, b):
         if near.excluded[i] == key:
             near.excluded[i] = near.excluded[i - 1] if i > 0 else -1
             near.info[BUILT] = 0
-
-
-def undetermined(bodies: Bodies, joints: Joints) -> NDArray[np.int64]:
-    """The joints, as they were written, whose share of the load cannot be told: others hold the same bodies in the same
-    way, and the joints could pull at each other without any load. After `assemble`."""
-    found: set[int] = set()
-    for begin, end in zip(joints.island[:, JOINT], joints.island[1:, JOINT]):
-        each = joints.each[begin:end]
-        row = np.concatenate([np.arange(j["row"], j["row_end"]) for j in each])
-        owner = np.concatenate([np.full(j["row_end"] - j["row"], j["index"]) for j in each])
-        live = joints.rows[row, LIVE] != 0.0
-        row, owner = row[live], owner[live]
-        acts = np.zeros((len(row), 6 * len(bodies.mass)))
-        for n, r in enumerate(row):
-            joint = each[np.searchsorted(each["row"], r, side="right") - 1]
-            for body, sign, couple in ((joint["a"], 1.0, ANGULAR_A), (joint["b"], -1.0, ANGULAR_B)):
-                if bodies.inverse_mass[body] > 0.0:
-                    turning = np.sqrt(bodies.inertia[body].max() / bodies.mass[body])  # as long as its lever
-                    acts[n, 6 * body : 6 * body + 3] = sign * joints.rows[r, LINEAR : LINEAR + 3] * turning
-                    acts[n, 6 * body + 3 : 6 * body + 6] = joints.rows[r, couple : couple + 3]
-        acts /= np.maximum(np.linalg.norm(acts, axis=1), 1e-300)[:, None]
-        u, size, _ = np.linalg.svd(acts)
-        stress = u[:, np.sum(size > DETERMINED) :]
-        found |= {int(j) for j, by in zip(owner, stress) if np.linalg.norm(by) > DETERMINED}
-    return np.array(sorted(found), np.int64)

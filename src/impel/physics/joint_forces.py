@@ -25,6 +25,8 @@ from impel.physics.joints import (
     GIVE,
     GIVEN,
     JOINT,
+    KEPT_MOMENTUM,
+    KEPT_VELOCITY,
     LINEAR,
     LIVE,
     MEMBER,
@@ -38,7 +40,7 @@ from impel.physics.joints import (
     YIELD,
     Joints,
 )
-from impel.physics.soft_rows import is_held, soft_residual
+from impel.physics.soft_rows import is_held
 
 STILL = 1e-9  # rad/s or m/s: what slips no faster has stopped
 ALONG = 1e-6  # of sideways: what friction damps along the slip too, so that all rows yield by a finite amount
@@ -211,11 +213,39 @@ def draw(soft, bodies, joints, island, dt):
             one = soft[g]
             set3_at(grip, g, FROM, get3_at(grip, g, NOW))
             grip[g, BOUND] = 0.5 * dt * one.friction
+            if one.friction > 0.0 and not is_held(joints, k, g) and _stops(soft, bodies, joints, k, g):
+                grip[g, STUCK] = 1.0
+                set3_at(grip, g, ANCHOR, get3_at(grip, g, FROM))
+                sprung = True
             _stretch(soft, bodies, joints, k, g, dt)
             sprung |= grip[g, YIELD] > 0.0
             _set_live(joints, one.row, one.count, grip[g, YIELD] > 0.0 or is_held(joints, k, g))
     if sprung:
         weigh(bodies, joints, island, 0.0)
+
+
+@kernel(inline=True)
+def _stops(soft, bodies, joints, k, g):
+    """Could friction stop what slips in half a step? Then it is held at first: if that is too much it slips on, but to
+    find out that it should have been held, after it was thrown back, can be too late."""
+    answer = 0.0
+    for i in range(soft[g].count):
+        answer = max(answer, _answer(bodies, joints, k, soft[g].row + i))
+    return joints.grip[g, SPEED] <= joints.grip[g, BOUND] * answer
+
+
+@kernel
+def stored(soft, joints, island):
+    """Twice the energy of an island's springs at the start of the step."""
+    if soft is None:
+        return 0.0
+    total = 0.0
+    for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
+        g = joints.each[k].soft
+        if g >= 0 and joints.broken[joints.each[k].index] == 0.0:
+            for i in range(soft[g].count):
+                total += soft[g].stiffness * (joints.grip[g, FROM + i] - soft[g].rest) ** 2
+    return total
 
 
 @kernel
@@ -231,21 +261,21 @@ def yield_more(soft, joints, begin, end):
 
 
 @kernel
-def let_slip(soft, bodies, joints, begin, end, dt):
+def let_slip(soft, bodies, joints, begin, end, dt, may_go):
     """In the first half of a step: let go of what is held by more than it bears, hold what has slipped back; is there
-    one? Leaves in `change` how far the new rows are from being met."""
+    one? Unless it `may_go`, nothing is let go."""
     if soft is None:
         return False
     changed = False
     for k in range(begin, end):
         g = joints.each[k].soft
         if g >= 0 and joints.broken[joints.each[k].index] == 0.0:
-            changed |= _slip_one(soft, bodies, joints, k, g, dt)
+            changed |= _slip_one(soft, bodies, joints, k, g, dt, may_go)
     return changed
 
 
 @kernel
-def _slip_one(soft, bodies, joints, k, g, dt):
+def _slip_one(soft, bodies, joints, k, g, dt, may_go):
     grip, impulse, r, count = joints.grip, joints.impulse, soft[g].row, soft[g].count
     if is_held(joints, k, g):
         total = (impulse[r], 0.0, 0.0)
@@ -253,25 +283,55 @@ def _slip_one(soft, bodies, joints, k, g, dt):
             total = (impulse[r], impulse[r + 1], impulse[r + 2])
         spring = _spring_impulses(soft, joints, g, soft[g].damping, dt)
         couple = _gather(joints, r, count, sub(total, spring))
-        if not _is_too_much(soft, joints, k, g, couple):
+        if not may_go or not _is_too_much(soft, joints, k, g, couple):
             return False
         _begin_to_slip(joints, k, g, count, couple)
         _stretch(soft, bodies, joints, k, g, dt)
-        yields = grip[g, YIELD] > 0.0
-        _set_live(joints, r, count, yields)
-        for i in range(count):
-            out = dt * (impulse[r + i] - grip[g, GIVEN + i])  # which takes back what it did
-            joints.change[r + i] = soft_residual(soft, joints, g, i) if yields else out
+        _set_live(joints, r, count, grip[g, YIELD] > 0.0)
         return True
     moved = _turn_of(joints, r, count, sub(get3_at(grip, g, NOW), get3_at(grip, g, FROM)))
     if soft[g].friction > 0.0 and dot(moved, get3_at(grip, g, SLIP)) < 0.0:
         grip[g, STUCK] = 1.0
         set3_at(grip, g, ANCHOR, get3_at(grip, g, FROM))
         _set_live(joints, r, count, True)
-        for i in range(count):
-            joints.change[r + i] = soft_residual(soft, joints, g, i)
         return True
     return False
+
+
+@kernel
+def begin_again(soft, bodies, joints, island):
+    """Begin the first half of a step again after something began to slip or got stuck, with the impulses that would be
+    right if nothing moved: those of the slip, and what the others must do to hold them. (To take back what no longer
+    acts, and nothing else, would throw light bodies about.) Needs the new matrix."""
+    if soft is None:
+        return
+    change, impulse = joints.change, joints.impulse
+    begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
+    for k in range(begin, end):
+        for r in range(joints.each[k].row, joints.each[k].row_end):
+            impulse[r] = 0.0
+        g = joints.each[k].soft
+        if g >= 0 and joints.broken[joints.each[k].index] == 0.0 and not is_held(joints, k, g):
+            for i in range(soft[g].count):
+                impulse[soft[g].row + i] = joints.grip[g, GIVEN + i]
+    _to_kept_motion(bodies, joints, island)
+    strike(bodies, joints, begin, end, impulse)
+    respin(bodies, joints, island)
+    resist(joints, island, bodies.velocity, bodies.spin)
+    _to_kept_motion(bodies, joints, island)
+    for k in range(begin, end):
+        for r in range(joints.each[k].row, joints.each[k].row_end):
+            impulse[r] += change[r]
+            change[r] = impulse[r]
+
+
+@kernel
+def _to_kept_motion(bodies, joints, island):
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
+        i = joints.members[k]
+        set3(bodies.velocity, i, get3_at(joints.place, i, KEPT_VELOCITY))
+        set3(bodies.momentum, i, get3_at(joints.place, i, KEPT_MOMENTUM))
+    respin(bodies, joints, island)
 
 
 @kernel(inline=True)

@@ -217,7 +217,10 @@ def _look_at_turn(joints, k, q_a, q_b, aim):
     q = multiply(conjugate(frame_a), frame_b)
     for n in range(joint.limits):
         slot, at = joint.index if n == 0 else joint.second, joint.limit + n
-        angle = lean_of(q) if n == 0 else nearest_turn(twist_of(q), joints.coordinate[slot])
+        angle = lean_of(q)
+        if n == 1:  # no twist is a full turn beyond its limits, wherever it was when it was turned over
+            low, high = joints.fixed[k, LOWER + 2] - math.pi, joints.fixed[k, UPPER + 2] + math.pi
+            angle = nearest_turn(twist_of(q), min(max(joints.coordinate[slot], low), high))
         joints.coordinate[slot] = angle
         active = joints.active[slot]
         residual[at] = 0.0

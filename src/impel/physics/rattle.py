@@ -13,6 +13,7 @@ from impel.motion.rotations import axpy, dot, get3, get3_at, get4_at, norm, set3
 from impel.physics.bodies import drift_one, spin_of, turn_freely
 from impel.physics.closing import close_gaps, keep_places, meet_limits
 from impel.physics.joint_forces import (
+    begin_again,
     draw,
     let_slide,
     let_slip,
@@ -21,6 +22,7 @@ from impel.physics.joint_forces import (
     rounds_of,
     settle,
     stick,
+    stored,
     yield_more,
 )
 from impel.physics.joint_rows import lean, look, resist, strike, weigh, worst_row
@@ -88,9 +90,10 @@ def hold_island(bodies, joints, island, dt):
         # The set of limits is settled before the iterations and checked after them, frozen in between.
         if done or iteration == 0:
             changed = meet_limits(joints, begin, end)
+            slipped = done and let_slip(joints.soft, bodies, joints, begin, end, dt, rounds < ROUNDS - 1)
+            changed |= slipped
             if done and rounds < ROUNDS - 1:
                 changed |= leave_limits(joints, begin, end, impulse, dt)
-                changed |= let_slip(joints.soft, bodies, joints, begin, end, dt)
             if changed:
                 if rounds == ROUNDS:
                     return False
@@ -99,6 +102,9 @@ def hold_island(bodies, joints, island, dt):
                 rounds += 1
                 last_error, error = math.inf, 1.0  # of the new set nothing is known yet
                 weigh(bodies, joints, island, 0.0)
+                if slipped:
+                    begin_again(joints.soft, bodies, joints, island)
+                    continue
         if done:
             break
         if iteration == ITERATIONS or not error < 100.0 * last_error:
@@ -121,9 +127,10 @@ def hold_island(bodies, joints, island, dt):
 
 @kernel(inline=True)
 def credible(bodies, joints, island, dt):
-    """Set the spins of an island by its momenta; is that a motion that joints, which do no work, can have caused?"""
+    """Set the spins of an island by its momenta; is that a motion that joints can have caused? They do no work but by
+    their springs."""
     held = True
-    before, after, mass = 0.0, 0.0, 0.0
+    before, after, mass = stored(joints.soft, joints, island), 0.0, 0.0
     for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
         i = joints.members[k]
         v, momentum, spin = get3(bodies.velocity, i), get3(bodies.momentum, i), get3(bodies.spin, i)
@@ -139,11 +146,9 @@ def credible(bodies, joints, island, dt):
 
 @kernel
 def driven(bodies, joints, island):
-    """Does something key-framed that moves pull at these joints, or a spring?"""
+    """Does something key-framed that moves pull at these joints?"""
     for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
         joint = joints.each[k]
-        if joint.soft >= 0:
-            return True
         for side in range(2):
             i = joint.a if side == 0 else joint.b
             if bodies.inverse_mass[i] == 0.0 and norm(get3(bodies.velocity, i)) + norm(get3(bodies.spin, i)) > 0.0:

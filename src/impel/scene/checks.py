@@ -21,6 +21,7 @@ MOST_FRAMES = 200_000  # almost an hour at 60 frames a second
 MOST_POSES = 20_000_000  # frames times bodies: about a gigabyte of motion
 MOST_STEPS = 100_000_000
 SMALLEST_CONE, LARGEST_CONE = 0.1, 175.0  # degrees: no lean has no direction, and turned over it has none again
+LARGEST_LEAN = 150.0  # degrees: of a ball with a twist, which cannot be told of what is turned over
 SHORTEST_STEP = 1e-6  # seconds an actuator may ask for before it is surely a mistake
 
 
@@ -139,12 +140,12 @@ def _freedom(joint: Joint, where: str, scene: Scene) -> Iterator[str]:
             yield f"{where}.{field}: must be two rising places in metres, got [{low:g}, {high:g}]"
         elif not joint.along and not -180 <= low < high <= 180:
             yield f"{where}.{field}: must be two rising angles from -180 to 180, got [{low:g}, {high:g}]"
-    if joint.cone is not None and not SMALLEST_CONE <= joint.cone <= LARGEST_CONE:
-        cure = (
-            "a hinge or a weld does not lean" if joint.cone < SMALLEST_CONE else "leave it out to let it lean at will"
-        )
-        allowed = f"from {SMALLEST_CONE:g} to {LARGEST_CONE:g} degrees"
-        yield f"{where}.cone: must be {allowed}, got {joint.cone:g}; {cure}"
+    largest = LARGEST_CONE if joint.twist is None else LARGEST_LEAN
+    if joint.cone is not None and joint.cone < SMALLEST_CONE:
+        yield f"{where}.cone: must be at least {SMALLEST_CONE:g}, got {joint.cone:g}; a hinge or a weld does not lean"
+    elif joint.cone is not None and joint.cone > largest:
+        cure = "leave it out to let it lean at will" if joint.twist is None else "turned over, there is no twist"
+        yield f"{where}.cone: must be at most {largest:g}, got {joint.cone:g}; {cure}"
     if (joint.cone is not None or joint.twist is not None) and joint.axis is None and ball_axis(joint, scene) is None:
         yield f"{where}.axis: is missing: the second body is placed at the joint, so it points nowhere by itself"
     spring = joint.spring

@@ -162,7 +162,7 @@ class Joint(Model):
     twist: Range | None = Field(
         default=None,
         description="How far a ball joint lets its second body turn about its axis, [lowest, highest] in degrees, "
-        "right-handed; 0 is as placed.",
+        "right-handed; 0 is as placed. It then leans by 150 at most.",
     )
     friction: NotNegative = Field(
         default=0.0,

@@ -15,15 +15,15 @@ from impel.motion.follow import follow
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
 from impel.physics.assembly import assemble
 from impel.physics.bodies import Bodies, make_bodies
-from impel.physics.breaking import undetermined
 from impel.physics.coating import Coating, default_coating
 from impel.physics.contact import Contacts, make_contacts
 from impel.physics.follow import Followers
+from impel.physics.joint_matrix import fastest_spring, undetermined
 from impel.physics.joint_specs import KINDS, JointSpec
 from impel.physics.joints import AT_A, FRAME_A, MEMBER, Joints, make_joints
 from impel.scene.actors import Move, Turn
 from impel.scene.bodies import Body
-from impel.scene.checks import ball_axis
+from impel.scene.checks import LARGEST_LEAN, ball_axis
 from impel.scene.derived import drive, followed, mass_of
 from impel.scene.joints import Joint
 from impel.scene.scene import Scene, World
@@ -36,6 +36,8 @@ Floats = NDArray[np.float64]
 
 JOINT_STEP = 1 / 240  # s: the coarsest step with joints ...
 CONTACT_STEP = 1 / 480  # s: ... and with contact; both measured
+SPRING_SHARE = 0.5  # rad: of its swing, by which a spring may turn in a step; its period is right to 2 % then ...
+SPRING_STEP = 1 / 1920  # s: ... but no step need be shorter for it: what swings so fast is not seen
 HALVINGS = 8  # of the coarsest step: contact at 20 m/s needs six
 _SHARED = (
     "what it bears is not determined, for its bodies are held by other joints in the same way; "
@@ -100,7 +102,7 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
     )
     return Compiled(
         stage=stage,
-        pace=_pace(scene, stage, largest_stable_step(actuator_specs)),
+        pace=_pace(scene, stage, min(largest_stable_step(actuator_specs), _spring_step(bodies, joints))),
         frames=round(scene.world.seconds * scene.world.fps) + 1,
         cast=cast,
         troupe=troupe,
@@ -170,8 +172,9 @@ def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> Join
         fields["limits"] = None if joint.limits is None else tuple(unit * limit for limit in joint.limits)
     elif joint.kind == "ball" and (joint.cone is not None or joint.twist is not None):
         fields["axis"] = ball_axis(joint, scene)
-        fields["cone"] = math.inf if joint.cone is None else math.radians(joint.cone)
-        fields["twist"] = tuple(map(math.radians, joint.twist)) if joint.twist else (-math.inf, math.inf)
+        fields["cone"] = math.radians(LARGEST_LEAN if joint.cone is None else joint.cone)
+        if joint.twist is not None:
+            fields["twist"] = tuple(map(math.radians, joint.twist))
     elif joint.kind == "on_segment":
         fields["points"] = joint.segment
     elif joint.kind == "on_curve":
@@ -313,13 +316,19 @@ def _coating(body: Body, mass: float) -> Coating:
     return default_coating(body.shape.to_document(), mass)._replace(**given)
 
 
-def _pace(scene: Scene, stage: Stage, actuator_step: float) -> Pace:
+def _spring_step(bodies: Bodies, joints: Joints | None) -> float:
+    """The longest step that shows how the fastest spring swings; all are stable in any."""
+    rate = 0.0 if joints is None else fastest_spring(bodies, joints)
+    return max(SPRING_SHARE / rate, SPRING_STEP) if rate > 0.0 else math.inf
+
+
+def _pace(scene: Scene, stage: Stage, longest: float) -> Pace:
     frame = 1 / scene.world.fps
     if not isinstance(scene.world.step, str):
         return Pace(frame, math.ceil(frame / scene.world.step - 1e-9), 0)
     coarsest = min(
         frame,
-        actuator_step,
+        longest,
         JOINT_STEP if stage.joints is not None else math.inf,
         CONTACT_STEP if stage.contacts is not None else math.inf,
     )
