@@ -23,6 +23,7 @@ EVENT_KINDS = (
     "fall",
     "held up",
     "out of time",
+    "joint broke",
 )
 
 GROUND = "#d9d4c7"  # for planes whose author chose no colour
