@@ -101,6 +101,28 @@ def test_the_arm_follows_its_hand_without_sagging_and_sweeps_the_tower_aside() -
         assert np.linalg.norm(place[-1] - place[0]) > 0.15
 
 
+def test_the_saloon_doors_swing_both_ways_and_come_to_rest() -> None:
+    take = play("saloon.yaml")
+    assert take.position[-1, take.index("ball"), 0] > 3
+    for door in ("left_door", "right_door"):
+        w, _, _, z = take.orientation[:, take.index(door)].T
+        opened = np.degrees(2 * np.arctan2(z, w))
+        assert opened.max() > 30
+        assert opened.min() < -30
+        assert np.abs(opened[-60:]).max() < 2
+
+
+def test_the_rope_snaps_when_the_trolley_has_stopped_and_the_load_knocks_over_the_crates() -> None:
+    take = play("snapped_rope.yaml")
+    (broke,) = (event for event in take.events if event["kind"] == "joint broke")
+    trolley, crates = take.index("trolley"), [take.index(f"crate{i}") for i in (2, 3)]
+    frame = round(broke["time"] * take.fps)
+    assert take.position[frame, trolley, 0] == pytest.approx(0.5, abs=0.2)
+    assert np.ptp(take.position[:, trolley, 2]) < 1e-9
+    assert np.abs(take.position[frame, crates] - take.position[0, crates]).max() < 0.01
+    assert np.all(take.position[-1, crates, 2] < take.position[0, crates, 2] - 0.2)
+
+
 def take_of(program: str) -> Take:
     """The take that an example program makes, without the picture."""
     names: dict = {}

@@ -130,6 +130,59 @@ MALFORMED = [
         "joints.j.limits: must be two rising angles from -180 to 180, got [30, -30]",
     ),
     (
+        TWO + "joints: {j: {slide: [a, b], axis: [0, 0, 1], limits: [1, 1]}}",
+        "joints.j.limits: must be two rising places in metres, got [1, 1]",
+    ),
+    (TWO + "joints: {j: {slide: [a, b]}}", "joints.j: slide needs axis"),
+    (
+        TWO + "joints: {j: {ball: [a, b], at: [0, 0, 5], cone: 0}}",
+        "joints.j.cone: must be at least 0.1, got 0; a hinge or a weld does not lean",
+    ),
+    (
+        TWO + "joints: {j: {ball: [a, b], at: [0, 0, 5], cone: 180}}",
+        "joints.j.cone: must be at most 175, got 180; leave it out to let it lean at will",
+    ),
+    (
+        TWO + "joints: {j: {ball: [a, b], at: [0, 0, 5], cone: 160, twist: [-1, 1]}}",
+        "joints.j.cone: must be at most 150, got 160; turned over, there is no twist",
+    ),
+    (
+        TWO + "joints: {j: {ball: [a, b], at: [0, 0, 5], twist: [10, -10]}}",
+        "joints.j.twist: must be two rising angles from -180 to 180, got [10, -10]",
+    ),
+    (
+        TWO + "joints: {j: {ball: [world, a], at: [0, 0, 0], cone: 30}}",
+        "joints.j.axis: is missing: the second body is placed at the joint, so it points nowhere by itself",
+    ),
+    (TWO + "joints: {j: {weld: [a, b], friction: 2}}", "joints.j: friction does not belong to weld, which takes at"),
+    (TWO + "joints: {j: {ball: [a, b], at: [0, 0, 0], friction: -2}}", "joints.j.friction: must be at least 0, got -2"),
+    (
+        TWO + "joints: {j: {ball: [a, b], at: [0, 0, 0], spring: 3}}",
+        "joints.j.spring: must be written like {stiffness: 0.5, damping: 0.05, rest: 0}, got 3",
+    ),
+    (
+        TWO + "joints: {j: {ball: [a, b], at: [0, 0, 0], spring: {rest: 0}}}",
+        "joints.j.spring: does nothing; give it stiffness or damping",
+    ),
+    (
+        TWO + "joints: {j: {ball: [a, b], at: [0, 0, 0], spring: {stiffness: 1, rest: 10}}}",
+        "joints.j.spring.rest: must be 0 in a ball joint, which has no one angle; got 10",
+    ),
+    (
+        TWO + "joints: {j: {hinge: [a, b], at: [0, 0, 0], axis: [0, 0, 1], spring: {stiffness: 1, rest: 1000}}}",
+        "joints.j.spring.rest: must be within 360 degrees, got 1000",
+    ),
+    (TWO + "joints: {j: {weld: [a, b], breaks: 0}}", "joints.j.breaks.force: must be greater than 0, got 0"),
+    (TWO + "joints: {j: {weld: [a, b], breaks: {}}}", "joints.j.breaks: needs force or torque"),
+    (
+        TWO + "joints: {j: {weld: [a, b], breaks: soon}}",
+        "joints.j.breaks: must be written like 400 or {force: 400, torque: 20}, got 'soon'",
+    ),
+    (
+        TWO + "world: {joints: paper}\njoints: {j: {slide: [a, b], axis: [0, 0, 1]}}",
+        "joints.j.slide: is only simulated with world.joints: rattle, got paper",
+    ),
+    (
         "bodies: {a: {shape: {sphere: 1}, fixed: true}}\njoints: {j: {weld: [a, world]}}",
         "joints.j.weld: one of the two must be free to move, but 'a' and 'world' are not",
     ),

@@ -83,6 +83,15 @@ def test_limits_that_leave_out_the_start_are_noticed(scene):
     ]
 
 
+def test_a_twist_that_leaves_out_the_start_and_a_spring_that_never_rests_are_noticed(scene):
+    scene.joint("neck", ball=["world", "ball"], at=[0, 0, 2], twist=[10, 30])
+    scene.joint("rail", slide=["world", "ball"], axis=[1, 0, 0], limits=[0, 1], spring={"stiffness": 3, "rest": 2})
+    assert warnings(scene) == [
+        "joints.neck.twist: leave out 0, how the bodies are placed, so the ball starts beyond [10, 30]",
+        "joints.rail.spring.rest: 2 is beyond the limits [0, 1], so the spring never comes to rest",
+    ]
+
+
 def test_a_body_held_by_joints_may_be_weaker_than_its_weight(scene):
     scene["ball"].move([[0, 0, 1], [1, 0, 1]], base_distance=0.1, adaptation=0, strength=5)
     assert len(problems(scene)) == 2

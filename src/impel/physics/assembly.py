@@ -34,6 +34,7 @@ from impel.physics.joints import (
     LINEAR,
     LIVE,
     MEMBER,
+    SLIDE,
     WELD,
 )
 from impel.physics.rattle import hold_velocities
@@ -51,10 +52,15 @@ def assemble(bodies, joints):
     Afterwards the velocities agree with the joints and the first step may begin.
     """
     largest = 0.0
+    for j in range(len(joints.active)):
+        joints.active[j] = 0.0
     for k in range(len(joints.each)):
-        joints.active[k] = 0.0
-        for r in range(joints.each[k].row, joints.each[k].row_end):
-            joints.rows[r, LIVE] = 0.0 if r == joints.each[k].limit else 1.0
+        joint = joints.each[k]
+        firm = joint.firm
+        for r in range(joint.row, joint.row_end):
+            live = r != joint.limit and firm > 0
+            joints.rows[r, LIVE] = 1.0 if live else 0.0
+            firm -= live
     for island in range(len(joints.island) - 1):
         largest = max(largest, _bring_together(bodies, joints, island))
     measure_gaps(bodies, joints)
@@ -84,7 +90,7 @@ def _fit(bodies, joints, k):
     if joint.kind == HINGE:
         turn = exponential(cross(rotate(frame_a, (0.0, 0.0, 1.0)), rotate(frame_b, (0.0, 0.0, 1.0))))
         set4_at(fixed, k, FRAME_A, normalize(multiply(conjugate(q_a), multiply(turn, frame_a))))
-    elif joint.kind == WELD:
+    elif joint.kind == WELD or joint.kind == SLIDE:
         set4_at(fixed, k, FRAME_A, normalize(multiply(conjugate(q_a), frame_b)))
 
 

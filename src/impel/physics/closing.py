@@ -19,6 +19,7 @@ from impel.motion.rotations import (
     set4,
     set4_at,
 )
+from impel.physics.joint_forces import loosen
 from impel.physics.joint_rows import lean, look, weigh, worst_row
 from impel.physics.joints import (
     ACTIVE,
@@ -33,6 +34,8 @@ from impel.physics.joints import (
     LOWER,
     MEMBER,
     NORMAL,
+    SECOND,
+    SECOND_ACTIVE,
     TILE,
     TURNING_A,
     UPPER,
@@ -57,6 +60,7 @@ def close_gaps(bodies, joints, island, iterations):
     damping, best, gap = 0.0, math.inf, math.inf
     back = False
     keep_best(bodies, joints, island)
+    loosen(joints.soft, bodies, joints, begin, end)
     for _ in range(iterations):
         look(bodies, joints, begin, end, True)
         forget_limits(joints, begin, end)
@@ -135,21 +139,26 @@ def take_places(bodies, joints, island):
 def keep_limits(joints, island, kept):
     """Note coordinates, limits and normals of an island's joints."""
     for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
-        j = joints.each[k].index
+        joint = joints.each[k]
+        j, second = joint.index, joint.second
         kept[j, COORDINATE], kept[j, ACTIVE] = joints.coordinate[j], joints.active[j]
+        if second >= 0:
+            kept[j, SECOND], kept[j, SECOND_ACTIVE] = joints.coordinate[second], joints.active[second]
         set3_at(kept, j, NORMAL, get3(joints.normal, j))
 
 
 @kernel
 def take_limits(joints, island, kept):
-    """Back to what was noted."""
+    """Back to what was noted. What is more than limits in their rows, springs and friction, is out."""
     for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
         joint = joints.each[k]
-        j = joint.index
+        j, second = joint.index, joint.second
         joints.coordinate[j], joints.active[j] = kept[j, COORDINATE], kept[j, ACTIVE]
+        if second >= 0:
+            joints.coordinate[second], joints.active[second] = kept[j, SECOND], kept[j, SECOND_ACTIVE]
         set3(joints.normal, j, get3_at(kept, j, NORMAL))
-        if joint.limit >= 0:
-            joints.rows[joint.limit, LIVE] = abs(joints.active[j])
+        for n in range(joint.limits):
+            joints.rows[joint.limit + n, LIVE] = abs(joints.active[j if n == 0 else second])
 
 
 @kernel
@@ -176,15 +185,16 @@ def meet_limits(joints, begin, end):
     changed = False
     for k in range(begin, end):
         joint = joints.each[k]
-        j, r = joint.index, joint.limit
-        if r >= 0 and joints.active[j] == 0.0:
-            below = joints.fixed[k, LOWER] - joints.coordinate[j]
-            above = joints.coordinate[j] - joints.fixed[k, UPPER]
-            if max(below, above) > MET:
-                joints.active[j] = -1.0 if below > above else 1.0
-                joints.rows[r, LIVE] = 1.0
-                joints.change[r] = -below if below > above else above
-                changed = True
+        for n in range(joint.limits):
+            j, r = joint.index if n == 0 else joint.second, joint.limit + n
+            if joints.active[j] == 0.0 and joints.broken[joint.index] == 0.0:
+                below = joints.fixed[k, LOWER + 2 * n] - joints.coordinate[j]
+                above = joints.coordinate[j] - joints.fixed[k, UPPER + 2 * n]
+                if max(below, above) > MET:
+                    joints.active[j] = -1.0 if below > above else 1.0
+                    joints.rows[r, LIVE] = 1.0
+                    joints.change[r] = -below if below > above else above
+                    changed = True
     return changed
 
 
@@ -193,9 +203,10 @@ def forget_limits(joints, begin, end):
     """Leave out the limits that are not even touched."""
     for k in range(begin, end):
         joint = joints.each[k]
-        j, r = joint.index, joint.limit
-        if r >= 0 and joints.active[j] * joints.change[r] < -MET:
-            _let_go(joints, j, r)
+        for n in range(joint.limits):
+            j, r = joint.index if n == 0 else joint.second, joint.limit + n
+            if joints.active[j] * joints.change[r] < -MET:
+                _let_go(joints, j, r)
 
 
 @kernel
@@ -204,10 +215,11 @@ def _release_limits(joints, begin, end):
     released = False
     for k in range(begin, end):
         joint = joints.each[k]
-        j, r = joint.index, joint.limit
-        if r >= 0 and joints.active[j] * joints.change[r] < 0.0:
-            _let_go(joints, j, r)
-            released = True
+        for n in range(joint.limits):
+            j, r = joint.index if n == 0 else joint.second, joint.limit + n
+            if joints.active[j] * joints.change[r] < 0.0:
+                _let_go(joints, j, r)
+                released = True
     return released
 
 

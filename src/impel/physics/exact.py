@@ -29,6 +29,7 @@ from impel.motion.rotations import (
 )
 from impel.physics.bodies import turn_freely
 from impel.physics.closing import meet_limits
+from impel.physics.joint_forces import draw, let_slip, yield_more
 from impel.physics.joint_rows import axes_of, look
 from impel.physics.joints import (
     ANGULAR_A,
@@ -38,6 +39,7 @@ from impel.physics.joints import (
     EARLIER_SIDE,
     FRAME_A,
     FRAME_B,
+    GIVE,
     HINGE,
     JOINT,
     KEPT_MOMENTUM,
@@ -49,11 +51,16 @@ from impel.physics.joints import (
     LINEAR,
     LIVE,
     MEMBER,
+    NORMAL,
     PAIR,
+    SECOND,
     SHARED,
+    SLIDE,
     TILE,
     WELD,
+    YIELD,
 )
+from impel.physics.soft_rows import is_held
 
 ITERATIONS = 24  # of Newton's method; 3 to 6 are usual
 HALVINGS = 5  # of one of its steps, where the gaps grow
@@ -73,27 +80,31 @@ def hold_exactly(bodies, joints, island, dt, tolerance, acceptable, tolerable):
     first, last = 3 * joints.island[island, TILE], 3 * joints.island[island + 1, TILE]
     if last - first > len(spare.matrix):
         return False
+    draw(joints.soft, bodies, joints, island, dt)
     for r in range(first, last):
         impulse[r] = 0.0
         for c in range(9):
             spare.start[r, c] = rows[r, c]
+    yield_more(joints.soft, joints, begin, end)
     held = False
     for n in range(ROUNDS):
         held = _iterate(bodies, joints, island, dt, tolerance, acceptable, tolerable)
+        for r in range(first, last):
+            for c in range(9):
+                rows[r, c] = spare.start[r, c]
         if not held:
             break
         changed = meet_limits(joints, begin, end)
+        changed |= let_slip(joints.soft, bodies, joints, begin, end, dt, n < ROUNDS // 2)
         if n < ROUNDS // 2:
             changed |= _leave_limits(joints, begin, end)
         if not changed:
             break
+        yield_more(joints.soft, joints, begin, end)
         held = False
-    for r in range(first, last):
-        for c in range(9):
-            rows[r, c] = spare.start[r, c]
     for k in range(begin, end):
         j = joints.each[k].index
-        set3(joints.normal, j, get3_at(spare.kept, j, 2))
+        set3(joints.normal, j, get3_at(spare.kept, j, NORMAL))
     return held
 
 
@@ -149,11 +160,14 @@ def _leave_limits(joints, begin, end):
     changed = False
     for k in range(begin, end):
         joint = joints.each[k]
-        j, r = joint.index, joint.limit
-        if r >= 0 and joints.active[j] * joints.impulse[r] > 0.0:
-            joints.active[j] = 0.0
-            joints.rows[r, LIVE] = joints.impulse[r] = 0.0
-            changed = True
+        if joint.soft >= 0 and joint.limits == 1:  # where more than the limit acts, see `let_slip`
+            continue
+        for n in range(joint.limits):
+            j, r = joint.index if n == 0 else joint.second, joint.limit + n
+            if joints.active[j] * joints.impulse[r] > 0.0:
+                joints.active[j] = 0.0
+                joints.rows[r, LIVE] = joints.impulse[r] = 0.0
+                changed = True
     return changed
 
 
@@ -168,6 +182,8 @@ def _try_impulses(bodies, joints, island, dt):
     for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
         joint = joints.each[k]
         joints.coordinate[joint.index] = joints.spare.kept[joint.index, COORDINATE]
+        if joint.second >= 0:
+            joints.coordinate[joint.second] = joints.spare.kept[joint.index, SECOND]
         for side in range(2):
             i = joint.a if side == 0 else joint.b
             m = bodies.inverse_mass[i] if side == 0 else -bodies.inverse_mass[i]
@@ -199,7 +215,7 @@ def _look_exactly(bodies, joints, begin, end):
             set3_at(rows, r, ANGULAR_B, sub(get3_at(rows, r, ANGULAR_B), (0.0, -z, y)))
             set3_at(rows, r + 1, ANGULAR_B, sub(get3_at(rows, r + 1, ANGULAR_B), (z, 0.0, -x)))
             set3_at(rows, r + 2, ANGULAR_B, sub(get3_at(rows, r + 2, ANGULAR_B), (-y, x, 0.0)))
-        if joint.kind == WELD:
+        if joint.kind == WELD or joint.kind == SLIDE:
             x, y, z = 0.5 * gap[r + 3], 0.5 * gap[r + 4], 0.5 * gap[r + 5]
             w = math.sqrt(max(1.0 - x * x - y * y - z * z, 0.0))
             for side in range(2):
@@ -252,6 +268,22 @@ def _write_matrix(bodies, joints, island, dt, count):
         _add_meeting(bodies, joints, late, early, side, early_side, body, dt)
         if late != early:
             _add_meeting(bodies, joints, early, late, early_side, side, body, dt)
+    _add_yielding(joints.soft, joints, island)
+
+
+@kernel
+def _add_yielding(soft, joints, island):
+    """What springs and friction that slips make of it: their rows yield (see soft_rows.py)."""
+    if soft is None:
+        return
+    spare, grip = joints.spare, joints.grip
+    for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
+        g = joints.each[k].soft
+        if g >= 0 and spare.slot[soft[g].row] >= 0 and not is_held(joints, k, g):
+            for i in range(soft[g].count):
+                for n in range(soft[g].count):
+                    yielding = grip[g, YIELD] * grip[g, GIVE + 3 * i + n]
+                    spare.matrix[spare.slot[soft[g].row + i], spare.slot[soft[g].row + n]] += yielding
 
 
 @kernel

@@ -6,6 +6,7 @@ from impel.kernel import kernel
 from impel.motion.rotations import (
     add,
     angle_between,
+    conjugate,
     cross,
     dot,
     get3,
@@ -33,10 +34,12 @@ from impel.physics.joints import (
     ON_CURVE,
     ON_SEGMENT,
     SIZE,
+    SLIDE,
     UPPER,
     WELD,
 )
 from impel.physics.surface import distance_to_surface
+from impel.physics.turns import lean_of, twist_of
 
 APART = 1e-6  # of the size of the structure, and rad: what is farther apart does not hold
 
@@ -53,8 +56,10 @@ def measure_gaps(bodies, joints):
 
 @kernel
 def _gap(bodies, joints, k):
-    """How far a joint is apart, in m and in rad."""
+    """How far a joint is apart, in m and in rad. Springs and friction hold nothing together."""
     joint, fixed = joints.each[k], joints.fixed
+    if joints.broken[joint.index] != 0.0:
+        return 0.0, 0.0
     lower, upper = fixed[k, LOWER], fixed[k, UPPER]
     q_a, q_b = get4(bodies.orientation, joint.a), get4(bodies.orientation, joint.b)
     point = add(get3(bodies.position, joint.a), rotate(q_a, get3_at(fixed, k, AT_A)))
@@ -62,7 +67,7 @@ def _gap(bodies, joints, k):
     frame_a, frame_b = multiply(q_a, get4_at(fixed, k, FRAME_A)), multiply(q_b, get4_at(fixed, k, FRAME_B))
     local = unrotate(frame_b, away)
     if joint.kind == BALL:
-        return norm(away), 0.0
+        return norm(away), _leant_too_far(joints, k, frame_a, frame_b)
     if joint.kind == HINGE:
         z_a, z_b = rotate(frame_a, (0.0, 0.0, 1.0)), rotate(frame_b, (0.0, 0.0, 1.0))
         tilt = math.atan2(norm(cross(z_a, z_b)), dot(z_a, z_b))
@@ -73,6 +78,9 @@ def _gap(bodies, joints, k):
         return norm(away), max(tilt, lower - angle, angle - upper)
     if joint.kind == WELD:
         return norm(away), angle_between(frame_a, frame_b)
+    if joint.kind == SLIDE:
+        x, y, z = unrotate(frame_a, away)
+        return norm((x, y, z + min(max(-z, lower), upper))), angle_between(frame_a, frame_b)
     if joint.kind == ON_SEGMENT:
         return norm((local[0], local[1], local[2] - min(max(local[2], lower), upper))), 0.0
     if joint.kind == ON_CURVE:
@@ -86,3 +94,16 @@ def _gap(bodies, joints, k):
         return max(norm(away) - upper, 0.0), 0.0
     distance, _ = distance_to_surface(joints.surfaces, k, get4_at(fixed, k, SIZE), local)
     return abs(distance), 0.0
+
+
+@kernel
+def _leant_too_far(joints, k, frame_a, frame_b):
+    """By how much the second body of a ball joint is beyond its limits of lean and twist, in rad."""
+    joint, fixed = joints.each[k], joints.fixed
+    if joint.limits == 0:
+        return 0.0
+    q = multiply(conjugate(frame_a), frame_b)
+    lower, upper = fixed[k, LOWER + 2], fixed[k, UPPER + 2]
+    last = min(max(joints.coordinate[joint.second], lower - math.pi), upper + math.pi)
+    twist = nearest_turn(twist_of(q), last)
+    return max(0.0, lean_of(q) - fixed[k, UPPER], lower - twist, twist - upper)

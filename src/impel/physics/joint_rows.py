@@ -30,6 +30,7 @@ from impel.motion.rotations import (
 from impel.physics.curve import foot_on_curve, knot_point
 from impel.physics.joints import (
     AGAIN,
+    ANCHOR,
     ANGULAR_A,
     ANGULAR_B,
     AT_A,
@@ -40,6 +41,7 @@ from impel.physics.joints import (
     EARLIER_SIDE,
     FRAME_A,
     FRAME_B,
+    FROM,
     HINGE,
     IN_SPHERE,
     INVERSE,
@@ -50,18 +52,23 @@ from impel.physics.joints import (
     LIVE,
     LOWER,
     MEMBER,
+    NOW,
     ON_CURVE,
     ON_SEGMENT,
     PAIR,
     SHARED,
     SIZE,
+    SLIDE,
+    STUCK,
     TILE,
     TURNING_A,
     UPPER,
     WELD,
 )
 from impel.physics.skyline import ZERO, factor, get_tile, plus, plus_diagonal, product, scaled, set_tile, solve
+from impel.physics.soft_rows import soft_residual, soften
 from impel.physics.surface import distance_to_surface
+from impel.physics.turns import lean_of, lean_rate, turn_near, turn_rate, twist_of, twist_rate
 
 
 @kernel(inline=True)
@@ -172,6 +179,22 @@ def look(bodies, joints, begin, end, aim):
                         _aim_couple(rows, r + 3, (1.0, 0.0, 0.0))
                         _aim_couple(rows, r + 4, (0.0, 1.0, 0.0))
                         _aim_couple(rows, r + 5, (0.0, 0.0, 1.0))
+            elif kind == SLIDE:
+                frame_a = multiply(q_a, get4_at(fixed, k, FRAME_A))
+                x_a, y_a, z_a = axes_of(frame_a)
+                coordinate = -dot(gap, z_a)
+                residual[r], residual[r + 1] = dot(gap, x_a), dot(gap, y_a)
+                residual[r + 3], residual[r + 4], residual[r + 5] = twist_between(
+                    frame_a, multiply(q_b, get4_at(fixed, k, FRAME_B))
+                )
+                arm_a, arm_b = sub(arm_a, gap), sub(arm_b, gap)  # it acts where the point of b is
+                direction = scale(z_a, -1.0)
+                if aim:
+                    _aim_force(rows, r, x_a, arm_a, arm_b)
+                    _aim_force(rows, r + 1, y_a, arm_a, arm_b)
+                    _aim_couple(rows, r + 3, (1.0, 0.0, 0.0))
+                    _aim_couple(rows, r + 4, (0.0, 1.0, 0.0))
+                    _aim_couple(rows, r + 5, (0.0, 0.0, 1.0))
             elif kind == ON_SEGMENT:
                 residual[r], residual[r + 1], coordinate = dot(gap, x_b), dot(gap, y_b), dot(gap, z_b)
                 if aim:
@@ -208,12 +231,54 @@ def look(bodies, joints, begin, end, aim):
             joints.coordinate[j] = coordinate
             if limit >= 0:
                 residual[limit] = 0.0
+                if joint.soft >= 0:
+                    joints.grip[joint.soft, NOW] = coordinate
+                    residual[limit] = soft_residual(joints.soft, joints, joint.soft, 0)
                 if active != 0.0:
                     residual[limit] = coordinate - fixed[k, LOWER if active < 0.0 else UPPER]
                 if aim and kind == HINGE:
                     _aim_couple(rows, limit, direction)
                 elif aim:
                     _aim_force(rows, limit, direction, arm_a, arm_b)
+        elif joint.partial != 0:
+            _look_at_turn(joints, k, q_a, q_b, aim)
+        if joint.partial != 0 and joints.broken[j] != 0.0:
+            for i in range(r, joint.row_end):
+                residual[i] = 0.0
+
+
+@kernel
+def _look_at_turn(joints, k, q_a, q_b, aim):
+    """The same for what a ball joint has besides its point: limits of lean and twist, a spring, friction."""
+    joint, residual, rows = joints.each[k], joints.change, joints.rows
+    frame_a = multiply(q_a, get4_at(joints.fixed, k, FRAME_A))
+    frame_b = multiply(q_b, get4_at(joints.fixed, k, FRAME_B))
+    q = multiply(conjugate(frame_a), frame_b)
+    for n in range(joint.limits):
+        slot, at = joint.index if n == 0 else joint.second, joint.limit + n
+        angle = lean_of(q)
+        if n == 1:  # no twist is a full turn beyond its limits, wherever it was when it was turned over
+            low, high = joints.fixed[k, LOWER + 2] - math.pi, joints.fixed[k, UPPER + 2] + math.pi
+            angle = nearest_turn(twist_of(q), min(max(joints.coordinate[slot], low), high))
+        joints.coordinate[slot] = angle
+        active = joints.active[slot]
+        residual[at] = 0.0
+        if active != 0.0:
+            residual[at] = angle - joints.fixed[k, (LOWER if active < 0.0 else UPPER) + 2 * n]
+        if aim:
+            _, _, z_a = axes_of(frame_a)
+            _, _, z_b = axes_of(frame_b)
+            _aim_couple(rows, at, lean_rate(z_a, z_b) if n == 0 else twist_rate(z_a, z_b))
+    g = joint.soft
+    if g >= 0:
+        last = get3_at(joints.grip, g, ANCHOR if joints.grip[g, STUCK] != 0.0 else FROM)
+        turn = turn_near(q, (0.0, 0.0, 0.0) if aim and joints.grip[g, STUCK] == 0.0 else last)
+        set3_at(joints.grip, g, NOW, turn)
+        for i in range(3):
+            at = joint.row_end - 3 + i
+            residual[at] = soft_residual(joints.soft, joints, g, i)
+            if aim:
+                _aim_couple(rows, at, scale(turn_rate(frame_a, turn, i), -1.0))
 
 
 @kernel(inline=True)
@@ -257,7 +322,7 @@ def lean(bodies, joints, island):
 
 @kernel
 def weigh(bodies, joints, island, damping):
-    """The matrix of an island, rows·inverse mass·rows and ones for limits that are not met, factored (see there)."""
+    """The matrix of an island, rows·inverse mass·rows and ones for rows that are out, factored (see there)."""
     rows, data, envelope = joints.rows, joints.factor, joints.envelope
     for k in range(joints.island[island, BLANK], joints.island[island + 1, BLANK]):
         set_tile(data, joints.blank[k], ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)))
@@ -267,7 +332,7 @@ def weigh(bodies, joints, island, damping):
         m = bodies.inverse_mass[joints.pairs[p, SHARED]]
         if side != early_side:
             m = -m
-        limited = late.limit >= 0 or early.limit >= 0
+        partial = late.partial != 0 or early.partial != 0
         for t in range(late.tile, late.tile_end):
             couples = _three_rows(rows, t, ANGULAR_A + 3 * side)
             for c in range(early.tile, min(early.tile_end, t + 1)):
@@ -278,7 +343,7 @@ def weigh(bodies, joints, island, damping):
                     else:
                         tile = plus(tile, m, product(_three_rows(rows, t, LINEAR), _three_rows(rows, c, LINEAR)))
                 live = (rows[3 * t, LIVE], rows[3 * t + 1, LIVE], rows[3 * t + 2, LIVE])
-                if limited:
+                if partial:
                     early_live = (rows[3 * c, LIVE], rows[3 * c + 1, LIVE], rows[3 * c + 2, LIVE])
                     tile = scaled(tile, live, early_live)
                 at = envelope[t, ZERO] + c
@@ -287,6 +352,7 @@ def weigh(bodies, joints, island, damping):
                 elif t == c:
                     tile = plus_diagonal(tile, (1.0 - live[0], 1.0 - live[1], 1.0 - live[2]))
                 set_tile(data, at, tile)
+    soften(joints.soft, joints, island)
     factor(data, envelope, joints.island[island, TILE], joints.island[island + 1, TILE], damping)
 
 

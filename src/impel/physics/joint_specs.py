@@ -15,7 +15,7 @@ from impel.physics.surface import SURFACES
 Floats = NDArray[np.float64]
 Vector = Sequence[float]
 
-KINDS = ("ball", "hinge", "weld", "on_segment", "on_curve", "on_surface", "in_sphere")
+KINDS = ("ball", "hinge", "weld", "on_segment", "on_curve", "on_surface", "in_sphere", "slide")
 SIZES = (0, 1, 3, 2, 2)  # numbers that `size` holds for each surface
 ROUNDED_EDGE = 0.05  # radius of a surface's edges over its smallest half size: a point cannot turn round a sharp one
 
@@ -28,14 +28,20 @@ class JointSpec(NamedTuple):
     b: int
     at: Vector  # the point of a
     at_b: Vector | None = None  # the point of b, or the surface's origin; not given: the same place
-    axis: Vector = (0.0, 0.0, 1.0)  # hinge
-    limits: tuple[float, float] | None = None  # hinge: angle of b relative to a, radians, zero as placed
+    axis: Vector = (0.0, 0.0, 1.0)  # hinge, slide; of a ball, what `cone` and `twist` are about
+    limits: tuple[float, float] | None = None  # hinge: angle of b relative to a, radians; slide: metres; zero as placed
+    cone: float = math.inf  # ball: how far b may lean, radians
+    twist: tuple[float, float] = (-math.inf, math.inf)  # ball: how far b may turn about its axis, radians
     points: Sequence[Vector] = ()  # on_segment: its two ends; on_curve: what the curve goes through
     closed: bool = False  # on_curve
     surface: str = "plane"  # on_surface: one of SURFACES
     size: Vector = ()  # sphere: radius; box: full sizes; cylinder, capsule: radius, length (along local z)
     orientation: Vector = (1.0, 0.0, 0.0, 0.0)  # of the surface in the world; a plane's normal is its local z
     radius: float = 0.0  # in_sphere
+    friction: float = 0.0  # N·m, or N along a slide or segment
+    spring: tuple[float, float, float] = (0.0, 0.0, 0.0)  # stiffness, damping, rest: N·m, s, rad, or N, s, m on a slide
+    breaks: tuple[float, float] = (math.inf, math.inf)  # N, N·m
+    collides: bool = False  # whether the two may touch
     name: str = "joint"  # for messages
 
 
@@ -49,7 +55,7 @@ def spec_problems(spec: JointSpec, bodies: Bodies) -> Iterable[str]:
         yield f"{spec.name}: {spec.kind}: must name two different bodies"
     elif not (bodies.inverse_mass[spec.a] > 0.0 or bodies.inverse_mass[spec.b] > 0.0):
         yield f"{spec.name}: {spec.kind}: ties two bodies that cannot give way; at least one must be free"
-    if spec.kind == "hinge" and not np.linalg.norm(spec.axis) > 0.0:
+    if spec.kind in ("hinge", "slide") and not np.linalg.norm(spec.axis) > 0.0:
         yield f"{spec.name}: axis: must not be zero"
     if spec.limits is not None and not spec.limits[0] <= spec.limits[1]:
         yield f"{spec.name}: limits: the first must not be greater than the second"
@@ -76,7 +82,7 @@ def spec_problems(spec: JointSpec, bodies: Bodies) -> Iterable[str]:
 class Placed(NamedTuple):
     """A joint in the frames of its bodies."""
 
-    fixed: list[float]  # columns AT_A to UPPER
+    fixed: list[float]  # columns AT_A to WEIGHT
     coordinate: float
     curve: list[Floats]
     normal: Vector
@@ -88,12 +94,16 @@ def place(spec: JointSpec, bodies: Bodies) -> Placed:
     at_b = at if spec.at_b is None else np.asarray(spec.at_b, float)
     frame: Vector = (1.0, 0.0, 0.0, 0.0)
     lower, upper, coordinate = -math.inf, math.inf, 0.0
+    second = (-math.inf, math.inf)
     size = [0.0] * 4
     curve: list[Floats] = []
     normal: Vector = (1.0, 0.0, 0.0)
-    if spec.kind == "hinge":
+    if spec.kind in ("hinge", "slide"):
         frame = _to_axis(spec.axis)
         lower, upper = spec.limits or (lower, upper)
+    elif spec.kind == "ball":
+        frame = _to_axis(spec.axis)
+        upper, second = spec.cone, spec.twist
     elif spec.kind == "on_segment":
         at_b = np.asarray(spec.points[0], float)
         along = np.asarray(spec.points[1], float) - at_b
@@ -121,6 +131,7 @@ def place(spec: JointSpec, bodies: Bodies) -> Placed:
         *size,
         lower,
         upper,
+        *second,
     ]
     return Placed(fixed, coordinate, curve, normal)
 

@@ -1,9 +1,11 @@
 """Joints as flat arrays, and the order in which their equations are solved; everything here runs once, in plain Python.
 
-Each joint gives a fixed number of rows: conditions between its bodies a and b, and one more, the last, where its
-freedom ends (a hinge at its limit, a point at the end of its segment). The rows of a joint with a limit
-stay in place while the limit is not met, so that the pattern of the equations never changes. Rows are counted in
-threes, the tiles of the matrix: what a joint does not fill is left out like a limit that is not met.
+Each joint gives a fixed number of rows: conditions between its bodies a and b, and others along what is left free.
+There its freedom may end (a hinge at its limit, a point at the end of its segment), and springs and friction act. Where
+nothing acts these rows are out but stay in place, so that the pattern of the equations never changes. A ball has two
+limits, for the lean and the twist of b, in its second tile; all others have one at most, in which their spring and
+friction act too. Rows are counted in threes, the tiles of the matrix: what a joint does not fill is left out like a
+limit that is not met.
 """
 
 import math
@@ -22,8 +24,8 @@ from impel.physics.surface import SURFACES
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-BALL, HINGE, WELD, ON_SEGMENT, ON_CURVE, ON_SURFACE, IN_SPHERE = range(7)  # in the order of KINDS
-ROWS = (3, 5, 6, 2, 2, 1, 0)  # of each kind, without the one for its limit
+BALL, HINGE, WELD, ON_SEGMENT, ON_CURVE, ON_SURFACE, IN_SPHERE, SLIDE = range(8)  # in the order of KINDS
+ROWS = (3, 5, 6, 2, 2, 1, 0, 5)  # of each kind, without those along what is free
 
 EACH = np.dtype(
     [
@@ -32,7 +34,13 @@ EACH = np.dtype(
         ("a", "i8"),
         ("b", "i8"),
         ("row", "i8"),  # first row
-        ("limit", "i8"),  # row of the limit, or -1
+        ("firm", "i8"),  # how many are always live, as long as the joint is whole
+        ("limit", "i8"),  # row of the first limit, or -1
+        ("limits", "i8"),  # how many there are, in a row
+        ("second", "i8"),  # place of the second in `coordinate` and `active`, or -1
+        ("soft", "i8"),  # place among the springs and frictions, or -1
+        ("partial", "i8"),  # 1 if not all rows are always live
+        ("collides", "i8"),  # 1 if its bodies may touch
         ("row_end", "i8"),
         ("tile", "i8"),  # the same in tiles of three rows; the last rows of the last one may be empty
         ("tile_end", "i8"),
@@ -42,14 +50,34 @@ EACH = np.dtype(
     ]
 )
 
+SOFT = np.dtype(
+    [
+        ("row", "i8"),  # first row ...
+        ("count", "i8"),  # ... and how many: one for each way that is free, or three
+        ("stiffness", "f8"),  # N·m/rad or N/m
+        ("damping", "f8"),  # N·m·s/rad or N·s/m
+        ("rest", "f8"),  # rad or m
+        ("friction", "f8"),  # N·m or N
+    ]
+)
+
 # Columns of `fixed`: the point in the frame of a and in that of b; the joint's frame in a and in b (a hinge's axis and
 # a segment lie along its z); half sizes or radii of the surface, then the radius of its edges; the smallest and largest
-# coordinate; 1 over the number of joints of the busier body (003, section 3.1).
-AT_A, AT_B, FRAME_A, FRAME_B, SIZE, LOWER, UPPER, WEIGHT = 0, 3, 6, 10, 14, 18, 19, 20
+# coordinate, then those of the second limit; 1 over the number of joints of the busier body (003, section 3.1).
+AT_A, AT_B, FRAME_A, FRAME_B, SIZE, LOWER, UPPER, WEIGHT = 0, 3, 6, 10, 14, 18, 19, 22
 
 # Columns of `rows`: how a row acts on the velocity of a (on b: the opposite), on the angular momenta of a and b and on
 # their spins; 0 for a limit that is not met and for empty rows; its force in the last step and in the one before.
 LINEAR, ANGULAR_A, ANGULAR_B, TURNING_A, TURNING_B, LIVE, FORCE, BEFORE = 0, 3, 6, 9, 12, 15, 16, 17
+
+# Columns of `grip`, what springs and friction know, three numbers each (of which a joint with one row uses the first):
+# the coordinates now and at the start of the step; where friction holds; where all would rest in this step; the
+# direction of slip, of a ball in the world; the impulse of friction that slips; that of the spring in half the step.
+# A tile: what the rows add to the matrix, for they yield. And one each: is it stuck; the step, if they yield; what
+# friction holds in half the step; how fast it slips; damping in the second half of the step.
+NOW, FROM, ANCHOR, AIM, SLIP, GIVEN, PUSH, GIVE = 0, 3, 6, 9, 12, 15, 18, 21
+STUCK, YIELD, BOUND, SPEED, DAMP = 30, 31, 32, 33, 34
+GRIP = 35  # columns in all
 
 # Columns of `place`: position and orientation before the step; inverse inertia in the world's frame (6, upper half);
 # velocity and angular momentum before the joints act; the best position and orientation while gaps are closed.
@@ -63,9 +91,9 @@ JOINT, TILE, MEMBER, PAIR, BLANK = range(5)
 # that body is (0: a, 1: b), the body, and 1 if the two have met before, in their other bodies.
 LATER, EARLIER, LATER_SIDE, EARLIER_SIDE, SHARED, AGAIN = range(6)
 
-
-# Columns of what is kept of a joint itself: its coordinate, whether it is at a limit, its first normal.
-COORDINATE, ACTIVE, NORMAL = 0, 1, 2
+# Columns of what is kept of a joint itself: its coordinate, whether it is at a limit, its first normal; the same of its
+# second limit.
+COORDINATE, ACTIVE, NORMAL, SECOND, SECOND_ACTIVE = 0, 1, 2, 5, 6
 
 MOST_ROWS = 240  # of an island that `exact` can solve: its matrix is full
 
@@ -74,8 +102,9 @@ MOST_ROWS = 240  # of an island that `exact` can solve: its matrix is full
 class Spare:
     """Scratch for where the quick way fails: `exact` and `closing`. M is the most rows of an island."""
 
-    kept: Floats2  # (J, 5) before the step: COORDINATE ... NORMAL
-    best: Floats2  # (J, 5) at the best place while gaps are closed
+    kept: Floats2  # (J, 7) before the step: COORDINATE ... SECOND_ACTIVE
+    grip: Floats2  # (G, 35) likewise: what springs and friction knew
+    best: Floats2  # (J, 7) at the best place while gaps are closed
     even: Floats2  # (N, 4) inverse mass and inertia of bodies that count alike; see closing.close_evenly
     start: Floats2  # (R, 9) LINEAR ... ANGULAR_B at the start of the step
     step: Floats  # (R,) the last change of the impulses
@@ -96,9 +125,11 @@ class Joints:
     """
 
     each: Annotated[NDArray[np.void], EACH]  # (J,) who is tied by what, in the order of the rows
-    fixed: Floats2  # (J, 21) where, in the same order: AT_A ... WEIGHT
+    fixed: Floats2  # (J, 23) where, in the same order: AT_A ... WEIGHT
     curves: Floats2 | None  # (K, 13) their pieces, in b: curve.KNOT ...; if there are any
     surfaces: Integers | None  # (J,) which surface, if there are any
+    soft: Annotated[NDArray[np.void], SOFT] | None  # (G,) springs and friction, if there are any
+    breaks: Floats2 | None  # (J, 2) the force in N and the torque in N·m at which each lets go, if one does
     island: Integers2  # (I + 1, 5) where each island begins: JOINT ... BLANK
     members: Integers  # bodies that can move, island by island
     loose: Integers  # bodies that can move and have no joint
@@ -106,9 +137,12 @@ class Joints:
     blank: Integers  # tiles of the envelope where no joints meet
     envelope: Integers2  # (T, 2) of a row of tiles: skyline.FIRST, skyline.ZERO
 
-    coordinate: Floats  # (J,) angle (of hinges with limits), distance along the segment, parameter on the curve,
-    # distance from the centre
-    active: Floats  # (J,) -1 at the lower limit, 1 at the upper one, else 0
+    coordinate: Floats  # (J + second limits,) angle (of hinges with limits), distance along the segment or the slide,
+    # parameter on the curve, distance from the centre, lean of a ball with limits; then the twists
+    active: Floats  # (J + second limits,) -1 at the lower limit, 1 at the upper one, else 0
+    broken: Floats  # (J,) 1 for those that let go
+    load: Floats2  # (J, 2) force in N and torque in N·m, smoothed; of those that can break
+    grip: Floats2  # (G, 35) NOW ... DAMP
     normal: Floats2  # (J, 3) on_curve: first normal, in b, carried along
     rows: Floats2  # (R, 18) LINEAR ... BEFORE
     factor: Floats2  # (., 3) the skyline of rows·inverse mass·rows, factored: three rows a tile
@@ -122,7 +156,7 @@ class Joints:
     size: Floats  # (I,) m: of the structure that an island is
     apart: Floats2  # (J, 2) gap over that size, and rad: how far each joint is apart; see gaps.py
 
-    STATE = ("coordinate", "active", "normal", "rows", "factor")
+    STATE = ("coordinate", "active", "broken", "load", "grip", "normal", "rows", "factor")
 
 
 def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
@@ -140,25 +174,33 @@ def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
     order = [j for island in islands for j in island]
 
     placed = [place(spec, bodies) for spec in specs]
-    each = _lay_out(specs, placed, order)
+    each, soft = _lay_out(specs, placed, order)
     pattern = _pattern(each, [len(island) for island in islands], movable)
     crowd = [max(len(at_body.get(i, ())) for i in (spec.a, spec.b)) for spec in specs]
     curves = [piece for j in order for piece in placed[j].curve]
     surfaces = np.array([SURFACES.index(specs[j].surface) for j in order], np.int64)
     rows = 3 * len(pattern.envelope)
+    slots = len(specs) + int(np.sum(each["second"] >= 0))
+    coordinate = np.zeros(slots)
+    coordinate[: len(specs)] = [p.coordinate for p in placed]
     return Joints(
         each=each,
         fixed=np.array([[*placed[j].fixed, 1.0 / crowd[j]] for j in order]),
         curves=np.array(curves) if curves else None,
         surfaces=surfaces if ON_SURFACE in each["kind"] else None,
+        soft=soft if len(soft) else None,
+        breaks=np.array([spec.breaks for spec in specs]) if np.any(np.isfinite([s.breaks for s in specs])) else None,
         island=pattern.island,
         members=pattern.members,
         loose=np.array([i for i in range(len(movable)) if movable[i] and i not in at_body], np.int64),
         pairs=pattern.pairs,
         blank=pattern.blank,
         envelope=pattern.envelope,
-        coordinate=np.array([p.coordinate for p in placed]),
-        active=np.zeros(len(specs)),
+        coordinate=coordinate,
+        active=np.zeros(slots),
+        broken=np.zeros(len(specs)),
+        load=np.zeros((len(specs), 2)),
+        grip=np.zeros((len(soft), GRIP)),
         normal=np.array([p.normal for p in placed], float).reshape(-1, 3),
         rows=np.zeros((rows, 18)),
         factor=np.zeros((3 * pattern.tiles, 3)),
@@ -166,13 +208,13 @@ def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
         impulse=np.zeros(rows),
         place=np.zeros((len(movable), 26)),
         effort=np.full(len(islands), np.inf),
-        spare=_spare(specs, bodies, pattern),
+        spare=_spare(specs, bodies, pattern, len(soft)),
         size=_sizes(specs, bodies, islands),
         apart=np.zeros((len(specs), 2)),
     )
 
 
-def _spare(specs: Sequence[JointSpec], bodies: Bodies, pattern: "_Pattern") -> Spare:
+def _spare(specs: Sequence[JointSpec], bodies: Bodies, pattern: "_Pattern", springs: int) -> Spare:
     joints, rows, n = len(specs), 3 * len(pattern.envelope), len(bodies.mass)
     most = min(3 * int(np.diff(pattern.island[:, TILE]).max()), MOST_ROWS)
     arm = np.array([_gyration(bodies, i) for i in range(n)])
@@ -181,8 +223,9 @@ def _spare(specs: Sequence[JointSpec], bodies: Bodies, pattern: "_Pattern") -> S
             arm[body] = max(arm[body], float(np.linalg.norm(np.asarray(at, float) - bodies.position[body])))
     free = (bodies.inverse_mass > 0.0)[:, None]
     return Spare(
-        kept=np.zeros((joints, 5)),
-        best=np.zeros((joints, 5)),
+        kept=np.zeros((joints, 7)),
+        grip=np.zeros((springs, GRIP)),
+        best=np.zeros((joints, 7)),
         even=np.where(free, np.c_[np.ones(n), np.repeat(arm[:, None] ** -2.0, 3, axis=1)], 0.0),
         start=np.zeros((rows, 9)),
         step=np.zeros(rows),
@@ -213,25 +256,47 @@ def _sizes(specs: Sequence[JointSpec], bodies: Bodies, islands: list[list[int]])
     return np.array(sizes)
 
 
-def _lay_out(specs: Sequence[JointSpec], placed: Sequence[Placed], order: Sequence[int]) -> NDArray[np.void]:
-    """Who is tied by what, in this order, and where each joint's rows, tiles and pieces of a curve are."""
+def _lay_out(
+    specs: Sequence[JointSpec], placed: Sequence[Placed], order: Sequence[int]
+) -> tuple[NDArray[np.void], NDArray[np.void]]:
+    """Who is tied by what, in this order, and where each joint's rows, tiles and pieces of a curve are; then what
+    springs and friction there are."""
     each = np.zeros(len(order), EACH)
+    soft: list[tuple[float, ...]] = []
     tile = knot = 0
+    slots = len(order)
     for k, j in enumerate(order):
-        joint, lower, upper = each[k], *placed[j].fixed[LOWER : UPPER + 1]
-        kind = KINDS.index(specs[j].kind)
-        if kind == HINGE and lower == upper:  # no freedom is left
+        joint, spec = each[k], specs[j]
+        kind = KINDS.index(spec.kind)
+        if kind == HINGE and spec.limits is not None and spec.limits[0] == spec.limits[1]:  # no freedom is left
             kind = WELD
-        limited = kind != WELD and (math.isfinite(lower) or math.isfinite(upper))
-        joint["index"], joint["kind"], joint["a"], joint["b"] = j, kind, specs[j].a, specs[j].b
-        joint["tile"], joint["row"] = tile, 3 * tile
-        joint["row_end"] = 3 * tile + ROWS[kind] + limited
-        joint["limit"] = joint["row_end"] - 1 if limited else -1
+        yields = kind != WELD and (spec.friction > 0.0 or any(spec.spring[:2]))
+        limited = kind != WELD and any(map(math.isfinite, placed[j].fixed[LOWER:WEIGHT]))
+        joint["index"], joint["kind"], joint["a"], joint["b"] = j, kind, spec.a, spec.b
+        joint["tile"], joint["row"], joint["firm"] = tile, 3 * tile, ROWS[kind]
+        joint["row_end"] = 3 * tile + ROWS[kind]
+        joint["limit"] = joint["second"] = joint["soft"] = -1
+        if kind == SLIDE:  # along the axis, between what holds it across and what keeps it from turning
+            joint["limit"], joint["limits"] = 3 * tile + 2, 1
+            joint["row_end"] += 1
+        elif kind == BALL and limited:
+            joint["limit"], joint["limits"], joint["second"] = joint["row_end"], 2, slots
+            slots += 1
+            joint["row_end"] += 2
+        elif kind != BALL and (limited or yields):
+            joint["limit"], joint["limits"] = joint["row_end"], 1
+            joint["row_end"] += 1
+        if yields:
+            joint["soft"] = len(soft)
+            first, count = (3 * -(-joint["row_end"] // 3), 3) if kind == BALL else (joint["limit"], 1)
+            joint["row_end"] = max(joint["row_end"], first + count)
+            soft.append((first, count, *spec.spring, spec.friction))
+        joint["partial"] = joint["limits"] > 0 or yields or any(map(math.isfinite, spec.breaks))
         tile = joint["tile_end"] = -(-joint["row_end"] // 3)
         joint["knot"], joint["last_knot"] = knot, knot + len(placed[j].curve) - 1
-        joint["closed"] = specs[j].closed
+        joint["closed"], joint["collides"] = spec.closed, spec.collides
         knot += len(placed[j].curve)
-    return each
+    return each, np.array(soft, SOFT)
 
 
 class _Pattern(NamedTuple):

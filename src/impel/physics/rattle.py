@@ -30,7 +30,22 @@ from impel.motion.rotations import (
 from impel.physics.bodies import drift_one, spin_of, turn_freely, weighted
 from impel.physics.closing import close_evenly, close_gaps, keep_limits, keep_places, meet_limits, take_limits
 from impel.physics.exact import hold_exactly
-from impel.physics.joint_rows import lean, look, resist, strike, turned, weigh, worst_row
+from impel.physics.joint_forces import (
+    begin_again,
+    draw,
+    foresee,
+    keep_grip,
+    let_slide,
+    let_slip,
+    push_back,
+    respin,
+    rounds_of,
+    stick,
+    stored,
+    take_grip,
+    yield_more,
+)
+from impel.physics.joint_rows import lean, look, resist, strike, weigh, worst_row
 from impel.physics.joints import (
     BEFORE,
     FORCE,
@@ -73,6 +88,7 @@ def hold_positions(bodies, joints, dt):
         keep_places(bodies, joints, island)
         keep_motion(bodies, joints, island)
         keep_limits(joints, island, joints.spare.kept)
+        keep_grip(joints, island)
         held = hold_island(bodies, joints, island, dt)
         if held == DIVERGED:
             held = hold_or_give_way(bodies, joints, island, dt)
@@ -87,7 +103,9 @@ def hold_island(bodies, joints, island, dt):
     begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
     tile, tile_end = joints.island[island, TILE], joints.island[island + 1, TILE]
     size = min(joints.size[island], 1.0)
+    draw(joints.soft, bodies, joints, island, dt)
     start_impulses(joints, tile, tile_end, dt)
+    yield_more(joints.soft, joints, begin, end)
     iteration, rounds = 0, 0
     last_error = math.inf
     while True:
@@ -103,6 +121,8 @@ def hold_island(bodies, joints, island, dt):
         # The set of limits is settled before the iterations and checked after them, frozen in between.
         if done or iteration == 0:
             changed = meet_limits(joints, begin, end)
+            slipped = done and let_slip(joints.soft, bodies, joints, begin, end, dt, rounds < ROUNDS - 1)
+            changed |= slipped
             if done and rounds < ROUNDS - 1:
                 changed |= leave_limits(joints, begin, end, impulse, dt)
             if changed:
@@ -113,6 +133,9 @@ def hold_island(bodies, joints, island, dt):
                 rounds += 1
                 last_error, error = math.inf, 1.0  # of the new set nothing is known yet
                 weigh(bodies, joints, island, 0.0)
+                if slipped:
+                    begin_again(joints.soft, bodies, joints, island)
+                    continue
         if done:
             break
         iteration += 1
@@ -125,6 +148,7 @@ def hold_island(bodies, joints, island, dt):
         force = impulse[r] / dt
         rows[r, BEFORE] = rows[r, FORCE] if rounds == 0 else force  # a blow says nothing about the next step
         rows[r, FORCE] = force
+    foresee(joints.soft, bodies, joints, begin, end, dt)
     turn, growth = settle(bodies, joints, island, dt)
     if not (turn < LEAP and growth < RAISED):
         return DIVERGED
@@ -157,10 +181,10 @@ def settle(bodies, joints, island, dt):
     """Set the spins of an island by its momenta.
 
     Returns by how much a turn in this step differs most from the last, in rad, and how the energy has grown: joints do
-    no work. (Unless something key-framed pulls; what is slow does not count.)
+    no work but by their springs. (Unless something key-framed pulls; what is slow does not count.)
     """
     turn = 0.0
-    before, after, mass = 0.0, 0.0, 0.0
+    before, after, mass = stored(joints.soft, joints, island), 0.0, 0.0
     for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
         i = joints.members[k]
         v, momentum, spin = get3(bodies.velocity, i), get3(bodies.momentum, i), get3(bodies.spin, i)
@@ -197,6 +221,8 @@ def hold_or_give_way(bodies, joints, island, dt):
     if hold_exactly(bodies, joints, island, dt, TOLERANCE, ACCEPTABLE * size, TOLERABLE * size):
         for r in range(3 * joints.island[island, TILE], 3 * joints.island[island + 1, TILE]):
             joints.rows[r, FORCE] = joints.rows[r, BEFORE] = joints.impulse[r] / dt
+        begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
+        foresee(joints.soft, bodies, joints, begin, end, dt)
         turn, growth = settle(bodies, joints, island, dt)
         joints.effort[island] = effort(bodies, joints, island)
         # That it converges does not make a step accurate: it must be shorter, if it can.
@@ -297,6 +323,7 @@ def restore(bodies, joints, island):
         set3(bodies.momentum, i, momentum)
         set3(bodies.spin, i, spin_of(bodies, i, momentum))
     take_limits(joints, island, joints.spare.kept)
+    take_grip(joints, island)
 
 
 @kernel
@@ -313,12 +340,15 @@ def leave_limits(joints, begin, end, impulse, dt):
     changed = False
     for k in range(begin, end):
         joint = joints.each[k]
-        j, r = joint.index, joint.limit
-        if r >= 0 and joints.active[j] * impulse[r] > 0.0:
-            joints.active[j] = 0.0
-            joints.rows[r, LIVE] = 0.0
-            joints.change[r] = dt * impulse[r]  # which takes back what it did
-            changed = True
+        if joint.soft >= 0 and joint.limits == 1:  # where more than the limit acts, see `let_slip`
+            continue
+        for n in range(joint.limits):
+            j, r = joint.index if n == 0 else joint.second, joint.limit + n
+            if joints.active[j] * impulse[r] > 0.0:
+                joints.active[j] = 0.0
+                joints.rows[r, LIVE] = 0.0
+                joints.change[r] = dt * impulse[r]  # which takes back what it did
+                changed = True
     return changed
 
 
@@ -334,22 +364,24 @@ def hold_velocities(bodies, joints):
         begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
         look(bodies, joints, begin, end, True)
         lean(bodies, joints, island)
-        for _ in range(ROUNDS):
-            weigh(bodies, joints, island, 0.0)
-            resist(joints, island, bodies.velocity, bodies.spin)
-            if not leave_limits(joints, begin, end, joints.change, 0.0):
-                break
         hard = joints.effort[island] < math.inf
         if hard:
             keep_motion(bodies, joints, island)
+        push_back(joints.soft, bodies, joints, begin, end)
+        for _ in range(ROUNDS + rounds_of(joints.soft)):
+            weigh(bodies, joints, island, 0.0)
+            resist(joints, island, bodies.velocity, bodies.spin)
+            changed = leave_limits(joints, begin, end, joints.change, 0.0)
+            changed |= let_slide(joints.soft, bodies, joints, begin, end)
+            if not changed:
+                break
         strike(bodies, joints, begin, end, joints.change)
         if hard:
             lost = effort(bodies, joints, island) - joints.effort[island]
             if lost > FINE_LOST * motion(bodies, joints, island):
                 verdict = IMPRECISE
-        for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
-            i = joints.members[k]
-            set3(bodies.spin, i, turned(joints.place, i, get3(bodies.momentum, i)))
+        respin(bodies, joints, island)
+        stick(joints.soft, bodies, joints, island)
     return verdict
 
 

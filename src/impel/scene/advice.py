@@ -66,9 +66,20 @@ def _late(scene: Scene) -> Iterator[str]:
 
 
 def _limits(joint: Joint, where: str) -> Iterator[str]:
-    if joint.limits is not None and not joint.limits[0] <= 0 <= joint.limits[1]:
+    for field, what, range_ in (("limits", joint.kind, joint.limits), ("twist", "ball", joint.twist)):
+        if range_ is not None and not range_[0] <= 0 <= range_[1]:
+            low, high = range_
+            yield (
+                f"{where}.{field}: leave out 0, how the bodies are placed, so the {what} starts beyond "
+                f"[{low:g}, {high:g}]"
+            )
+    if joint.spring is not None and joint.limits is not None and joint.spring.stiffness > 0:
         low, high = joint.limits
-        yield f"{where}.limits: leave out 0, how the bodies are placed, so the hinge starts beyond [{low:g}, {high:g}]"
+        if not low <= joint.spring.rest <= high:
+            yield (
+                f"{where}.spring.rest: {joint.spring.rest:g} is beyond the limits [{low:g}, {high:g}], "
+                f"so the spring never comes to rest"
+            )
 
 
 def _path(wish: Move | Turn, numbers: Drive, name: str, where: str, scene: Scene) -> Iterator[str]:

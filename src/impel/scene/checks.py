@@ -12,7 +12,7 @@ from impel.scene.derived import Drive, base_of, drive, sag, weight
 from impel.scene.joints import Joint
 from impel.scene.scene import Scene
 from impel.scene.turning import MOST_STRIDES, STRIDE, strides
-from impel.scene.values import WORLD
+from impel.scene.values import LARGEST_SIZE, WORLD
 from impel.scene.walkers import MOST_PARTS, walker_problems
 
 MOST_BODIES = 10_000
@@ -20,6 +20,8 @@ MOST_JOINTS = 20_000
 MOST_FRAMES = 200_000  # almost an hour at 60 frames a second
 MOST_POSES = 20_000_000  # frames times bodies: about a gigabyte of motion
 MOST_STEPS = 100_000_000
+SMALLEST_CONE, LARGEST_CONE = 0.1, 175.0  # degrees: no lean has no direction, and turned over it has none again
+LARGEST_LEAN = 150.0  # degrees: of a ball with a twist, which cannot be told of what is turned over
 SHORTEST_STEP = 1e-6  # seconds an actuator may ask for before it is surely a mistake
 
 
@@ -121,16 +123,67 @@ def _joint(joint: Joint, where: str, scene: Scene) -> Iterator[str]:
         yield f"{where}.surface: a point cannot slide over a blob; give a simpler surface, such as a sphere"
     if joint.surface is not None:
         yield from _one_orientation(joint.surface, f"{where}.surface")
-    if joint.limits is not None:
-        low, high = joint.limits
-        if not -180 <= low < high <= 180:
-            yield f"{where}.limits: must be two rising angles from -180 to 180, got [{low:g}, {high:g}]"
+    yield from _freedom(joint, where, scene)
     points = joint.segment or joint.curve or ()
     ring = joint.loop and len(points) > 2
     for i, (a, b) in enumerate(zip(points, [*points[1:], *(points[:1] if ring else [])]), 1):
         if math.dist(a, b) < 1e-9:
             kind = "segment" if joint.segment else "curve"
             yield f"{where}.{kind}.{i % len(points)}: must differ from the point before it, got {say(list(b))} for both"
+
+
+def _freedom(joint: Joint, where: str, scene: Scene) -> Iterator[str]:
+    """What is wrong with how far a joint may go, and with what acts in it."""
+    for field, value in (("limits", joint.limits), ("twist", joint.twist)):
+        if value is None:
+            continue
+        low, high = value
+        if joint.along and not low < high:
+            yield f"{where}.{field}: must be two rising places in metres, got [{low:g}, {high:g}]"
+        elif not joint.along and not -180 <= low < high <= 180:
+            yield f"{where}.{field}: must be two rising angles from -180 to 180, got [{low:g}, {high:g}]"
+    largest = LARGEST_CONE if joint.twist is None else LARGEST_LEAN
+    if joint.cone is not None and joint.cone < SMALLEST_CONE:
+        yield f"{where}.cone: must be at least {SMALLEST_CONE:g}, got {joint.cone:g}; a hinge or a weld does not lean"
+    elif joint.cone is not None and joint.cone > largest:
+        cure = "leave it out to let it lean at will" if joint.twist is None else "turned over, there is no twist"
+        yield f"{where}.cone: must be at most {largest:g}, got {joint.cone:g}; {cure}"
+    if (joint.cone is not None or joint.twist is not None) and joint.axis is None and ball_axis(joint, scene) is None:
+        yield f"{where}.axis: is missing: the second body is placed at the joint, so it points nowhere by itself"
+    spring = joint.spring
+    if spring is not None and spring.stiffness == 0 and spring.damping == 0:
+        yield f"{where}.spring: does nothing; give it stiffness or damping"
+    if spring is not None and joint.kind == "ball" and spring.rest != 0:
+        yield f"{where}.spring.rest: must be 0 in a ball joint, which has no one angle; got {spring.rest:g}"
+    if spring is not None and not abs(spring.rest) <= (LARGEST_SIZE if joint.along else 360):
+        most, unit = (LARGEST_SIZE, "metres") if joint.along else (360, "degrees")
+        yield f"{where}.spring.rest: must be within {most:g} {unit}, got {spring.rest:g}"
+    if joint.breaks is not None and joint.breaks.force is None and joint.breaks.torque is None:
+        yield f"{where}.breaks: needs force or torque"
+    if scene.world.joints != "rattle":
+        given = [f for f in ("slide", "cone", "twist", "friction", "spring", "breaks") if getattr(joint, f)]
+        if given:
+            yield f"{where}.{given[0]}: is only simulated with world.joints: rattle, got {scene.world.joints}"
+
+
+def ball_axis(joint: Joint, scene: Scene) -> tuple[float, float, float] | None:
+    """The direction that a ball's cone and twist are about: the one given, or that to the second body (if that is the
+    world, to the first); None if that is at the joint, or not there."""
+    if joint.axis is not None or joint.at is None:
+        return joint.axis
+    first, second = joint.bodies
+    body = scene.bodies.get(first if second == WORLD else second)
+    at = joint.at_b if joint.at_b is not None and second != WORLD else joint.at
+    if body is None or math.dist(start_place(body), at) < 1e-6:
+        return None
+    x, y, z = (b - a for a, b in zip(at, start_place(body)))
+    return x, y, z
+
+
+def start_place(body: Body) -> tuple[float, float, float]:
+    """Where a body is placed at the start; one that follows keys is where the first of them is."""
+    first = body.follows[0].at if body.follows else None
+    return body.at if first is None else first
 
 
 def _actor(actor: Actor, name: str, where: str, scene: Scene) -> Iterator[str]:

@@ -23,6 +23,7 @@ from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, dot, get3, get3_at, get4, norm, scale, set3, set4, sub
 from impel.physics.bodies import spin_of, turn_freely
 from impel.physics.closing import keep_limits, keep_places, take_limits, take_places
+from impel.physics.joint_forces import keep_grip, let_loose, take_grip
 from impel.physics.joint_rows import lean, look, turned, weigh
 from impel.physics.joints import ANGULAR_A, ANGULAR_B, JOINT, LINEAR, LIVE, MEMBER, TILE, TURNING_A, TURNING_B
 from impel.physics.skyline import ZERO, solve
@@ -47,9 +48,7 @@ from impel.stage.handles import (
 
 ROUNDS = 6  # of letting go
 WHIRL = 4.0  # times the acceleration that a path asks for: what the motion there is may ask for, too
-ALL, SMOOTH, NOTHING = range(3)  # what holds: all that is live, that without friction, nothingSTILL = 0.02  # of the speed that it should have: what friction holds stands still, and there ...
-HUNTING = 0.1  # ... so much of what is learnt is forgotten again: an integral would slip and stick for ever. What remains,
-# ten times its pull, is what an actor may gather to overcome friction
+ALL, SMOOTH, NOTHING = range(3)  # what holds: all that is live, that without friction, nothing
 
 STILL = 0.02  # of the speed that it should have: what friction holds stands still, and there ...
 HUNTING = 0.1  # ... so much of what is learnt is forgotten again: an integral would slip and stick for ever. What remains,
@@ -142,8 +141,8 @@ def ease(bodies, actuators, handles):
 
 @kernel
 def look_ahead(bodies, joints, handles, island, ahead):
-    """Aim the joints of an island where its bodies will be half a step ahead, with no regard to limits: means over the
-    coming step are taken there. Leaves in `fall` and `turning` what the joints have to do about the motion there is."""
+    """Aim the joints of an island where its bodies will be half a step ahead, with no regard to limits, springs and
+    friction: means over the coming step are taken there. Leaves in `impulse` how fast their rows open more and more."""
     tile, tile_end = joints.island[island, TILE], joints.island[island + 1, TILE]
     begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
     for r in range(3 * tile, 3 * tile_end):
@@ -154,10 +153,12 @@ def look_ahead(bodies, joints, handles, island, ahead):
         for k in range(3):
             set3(handles.kept_factor, 3 * t + k, get3(joints.factor, 3 * t + k))
     keep_limits(joints, island, joints.spare.kept)
+    keep_grip(joints, island)
     for k in range(begin, end):
         joint = joints.each[k]
-        if joint.limit >= 0:
-            joints.rows[joint.limit, LIVE] = 0.0
+        for n in range(joint.limits):
+            joints.rows[joint.limit + n, LIVE] = 0.0
+        let_loose(joints.soft, joints, joint.soft)
     _rates(bodies.velocity, bodies.spin, joints, begin, end)
     for r in range(3 * tile, 3 * tile_end):
         joints.impulse[r] = joints.change[r]  # not zero where something key-framed pulls
@@ -203,6 +204,8 @@ def _rates(velocity, spin, joints, begin, end):
 def look_back(joints, handles, island):
     """The joints as they were."""
     tile, tile_end = joints.island[island, TILE], joints.island[island + 1, TILE]
+    take_limits(joints, island, joints.spare.kept)
+    take_grip(joints, island)
     for r in range(3 * tile, 3 * tile_end):
         for c in range(18):
             joints.rows[r, c] = handles.kept_rows[r, c]
@@ -210,7 +213,6 @@ def look_back(joints, handles, island):
     for t in range(joints.envelope[tile, ZERO] + tile, joints.envelope[last, ZERO] + last + 1):
         for k in range(3):
             set3(joints.factor, 3 * t + k, get3(handles.kept_factor, 3 * t + k))
-    take_limits(joints, island, joints.spare.kept)
 
 
 @kernel
@@ -286,8 +288,11 @@ def _opening(joints, handles, h):
     for n in range(handles.count[ISLANDS]):
         island = handles.island[n]
         for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
-            if joints.each[k].index == handles.source[h]:
-                return joints.impulse[joints.each[k].limit]
+            joint = joints.each[k]
+            if joint.index == handles.source[h]:
+                return joints.impulse[joint.limit]
+            if joint.second == handles.source[h]:
+                return joints.impulse[joint.limit + 1]
     return 0.0
 
 

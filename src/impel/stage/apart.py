@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from impel.physics.gaps import APART
-from impel.physics.joints import JOINT
+from impel.physics.joints import JOINT, Joints
 from impel.stage.compile import Compiled
 from impel.stage.state import Stage
 
@@ -53,7 +53,7 @@ def _because(compiled: Compiled, stage: Stage, island: int) -> str:
     pulled = sorted({compiled.bodies[i] for joint in each for i in (joint["a"], joint["b"]) if int(i) in told})
     if pulled:
         return f"{' and '.join(pulled)}, which moves as told, may have gone where the joints cannot follow"
-    met = sorted(compiled.joints[joint["index"]] for joint in each if joints.active[joint["index"]] != 0.0)
+    met = sorted(compiled.joints[joint["index"]] for joint in each if _is_at_limit(joints, joint))
     if len(met) > 1:
         names = " and ".join(f"joints.{name}" for name in met)
         return f"{names} are at their limits, which may contradict each other; wider ones may help"
@@ -61,3 +61,8 @@ def _because(compiled: Compiled, stage: Stage, island: int) -> str:
     if spread.max() > 1e4 * spread.min():
         return "masses are too unequal; heavier small bodies may help"
     return "no forces hold it here, as where a loop folds flat; joints that leave each other more room may help"
+
+
+def _is_at_limit(joints: Joints, joint: Any) -> bool:
+    slots = [joint["index"], joint["second"]][: joint["limits"]]
+    return any(joints.active[slots] != 0.0)

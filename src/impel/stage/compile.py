@@ -18,10 +18,12 @@ from impel.physics.coating import Coating, default_coating
 from impel.physics.contact import Contacts, make_contacts
 from impel.physics.follow import Followers, Told, make_followers
 from impel.physics.gaps import APART
+from impel.physics.joint_matrix import fastest_spring, undetermined
 from impel.physics.joint_specs import KINDS, JointSpec
 from impel.physics.joints import AT_A, FRAME_A, Joints, make_joints
 from impel.scene.actors import Move, Turn
 from impel.scene.bodies import Body
+from impel.scene.checks import LARGEST_LEAN, ball_axis
 from impel.scene.derived import drive, followed, mass_of
 from impel.scene.joints import Joint
 from impel.scene.scene import Scene, World
@@ -35,9 +37,15 @@ Floats = NDArray[np.float64]
 
 JOINT_STEP = 1 / 240  # s: the coarsest step with joints ...
 CONTACT_STEP = 1 / 480  # s: ... and with contact; both measured
+SPRING_SHARE = 0.5  # rad: of its swing, by which a spring may turn in a step; its period is right to 2 % then ...
+SPRING_STEP = 1 / 1920  # s: ... but no step need be shorter for it: what swings so fast is not seen
 HALVINGS = 8  # of the coarsest step: contact at 20 m/s needs six ...
 JOINT_HALVINGS = 2  # more for joints alone: light bodies that carry heavy ones whip round in microseconds
-FEWEST_HALVINGS = 2  # ... but an actuator that needs short steps anyway has halved it already
+FEWEST_HALVINGS = 2  # ... but an actuator or a spring that needs short steps anyway has halved it already
+_SHARED = (
+    "what it bears is not determined, for its bodies are held by other joints in the same way; "
+    "leave it out, or make the others freer, such as balls instead of hinges"
+)
 
 
 class Compiled(NamedTuple):
@@ -75,6 +83,10 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
                 f"{source}: joints: cannot be brought together: a gap of {gap:.3g} m (or rad) remains, "
                 f"largest at joints.{worst}"
             )
+        shared = undetermined(bodies, joints) if joints.breaks is not None else ()
+        lines = [f"{source}: {specs[j].name}.breaks: {_SHARED}" for j in shared if min(specs[j].breaks) < math.inf]
+        if lines:
+            raise Problem(*lines)
     wishes = [
         (f"{name}.{kind}", index[name], wish)
         for name, actor in scene.actors.items()
@@ -100,7 +112,7 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
     )
     return Compiled(
         stage=stage,
-        pace=_pace(scene, stage, largest_stable_step(actuator_specs)),
+        pace=_pace(scene, stage, min(largest_stable_step(actuator_specs), _spring_step(bodies, joints))),
         frames=round(scene.world.seconds * scene.world.fps) + 1,
         cast=cast,
         troupe=troupe,
@@ -161,11 +173,17 @@ def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> Join
     a, b = joint.bodies
     at = joint.at
     fields: dict[str, Any] = {"at_b": joint.at_b}
-    if joint.kind == "weld" and at is None:
+    unit = 1.0 if joint.along else math.radians(1)
+    if at is None:  # of a weld or slide
         at = start_of(scene.bodies[b if b != WORLD else a])[0]
-    elif joint.kind == "hinge":
+    if joint.kind in ("hinge", "slide"):
         fields["axis"] = joint.axis
-        fields["limits"] = None if joint.limits is None else tuple(map(math.radians, joint.limits))
+        fields["limits"] = None if joint.limits is None else tuple(unit * limit for limit in joint.limits)
+    elif joint.kind == "ball" and (joint.cone is not None or joint.twist is not None):
+        fields["axis"] = ball_axis(joint, scene)
+        fields["cone"] = math.radians(LARGEST_LEAN if joint.cone is None else joint.cone)
+        if joint.twist is not None:
+            fields["twist"] = tuple(map(math.radians, joint.twist))
     elif joint.kind == "on_segment":
         fields["points"] = joint.segment
     elif joint.kind == "on_curve":
@@ -183,7 +201,12 @@ def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> Join
         }
     elif joint.kind == "in_sphere":
         fields |= {"at_b": joint.center, "radius": joint.radius}
-    return JointSpec(joint.kind, index[a], index[b], at, name=f"joints.{name}", **fields)  # type: ignore[arg-type]
+    if joint.spring is not None:
+        fields["spring"] = joint.spring.stiffness / unit, joint.spring.damping / unit, joint.spring.rest * unit
+    if joint.breaks is not None:
+        fields["breaks"] = joint.breaks.force or math.inf, joint.breaks.torque or math.inf
+    fields |= {"friction": joint.friction, "collides": joint.collides, "name": f"joints.{name}"}
+    return JointSpec(joint.kind, index[a], index[b], at, **fields)
 
 
 def _actuators(specs: list[ActuatorSpec], bodies: Bodies, joints: Joints | None, world: World) -> Actuators:
@@ -258,7 +281,9 @@ def _contacts(cast: dict[str, Body], bodies: Bodies, joints: list[JointSpec]) ->
     able = np.array(collides)
     if able.sum() < 2 or not np.any(able & np.isfinite(bodies.mass)):
         return None
-    return make_contacts(bodies, shapes, coatings, collides=collides, tied=[(j.a, j.b) for j in joints])
+    return make_contacts(
+        bodies, shapes, coatings, collides=collides, tied=[(j.a, j.b) for j in joints if not j.collides]
+    )
 
 
 def _coating(body: Body, mass: float) -> Coating:
@@ -269,7 +294,13 @@ def _coating(body: Body, mass: float) -> Coating:
     return default_coating(body.shape.to_document(), mass)._replace(**given)
 
 
-def _pace(scene: Scene, stage: Stage, actuator_step: float) -> Pace:
+def _spring_step(bodies: Bodies, joints: Joints | None) -> float:
+    """The longest step that shows how the fastest spring swings; all are stable in any."""
+    rate = 0.0 if joints is None else fastest_spring(bodies, joints)
+    return max(SPRING_SHARE / rate, SPRING_STEP) if rate > 0.0 else math.inf
+
+
+def _pace(scene: Scene, stage: Stage, longest: float) -> Pace:
     frame = 1 / scene.world.fps
     if not isinstance(scene.world.step, str):
         return Pace(frame, math.ceil(frame / scene.world.step - 1e-9), 0, 0)
@@ -278,7 +309,7 @@ def _pace(scene: Scene, stage: Stage, actuator_step: float) -> Pace:
         JOINT_STEP if stage.joints is not None else math.inf,
         CONTACT_STEP if stage.contacts is not None else math.inf,
     )
-    coarsest = min(usual, actuator_step)
+    coarsest = min(usual, longest)
     halvings = max(HALVINGS - round(math.log2(usual / coarsest)), FEWEST_HALVINGS)
     reserve = JOINT_HALVINGS if stage.joints is not None else 0
     return Pace(frame, math.ceil(frame / coarsest - 1e-9), halvings + reserve, reserve)

@@ -10,11 +10,12 @@ from impel.control.targets import AGO, KEY, NEAREST
 from impel.kernel import kernel, struct
 from impel.motion.rotations import get3, norm, sub
 from impel.physics.broadphase import COUNT
+from impel.physics.joints import BALL
 from impel.physics.verdicts import DIVERGED, GOOD, REASONS
 from impel.stage.state import Stage
 from impel.takes import EVENT_KINDS
 
-PASSED, REACHED, BEGIN, END, LIMIT, SATURATED, REJECTED, SMALLEST = (
+PASSED, REACHED, BEGIN, END, LIMIT, SATURATED, REJECTED, SMALLEST, BROKE = (
     EVENT_KINDS.index(kind)
     for kind in (
         "key passed",
@@ -25,8 +26,10 @@ PASSED, REACHED, BEGIN, END, LIMIT, SATURATED, REJECTED, SMALLEST = (
         "strength saturated",
         "step rejected",
         "smallest step",
+        "joint broke",
     )
 )
+CONE, TWIST = 2, 3  # the limits of a ball, as `other` tells them; 1 is the only one of a joint
 
 
 @struct
@@ -50,7 +53,7 @@ def make_events(stage: Stage) -> Events:
     if stage.contacts is not None:
         most += len(stage.contacts.touching)
     if stage.joints is not None:
-        most += len(stage.joints.active)
+        most += len(stage.joints.active) + len(stage.joints.broken)
     if stage.actuators is not None:
         most += 4 * len(stage.actuators.body) + int(stage.actuators.paths.first_segment[-1])
     size = 4 * most + 1000
@@ -161,9 +164,24 @@ def _notice_contacts(now, before, events, time):
 def _notice_joints(now, before, events, time):
     if now is None:
         return
-    for j in range(len(now.active)):
-        if now.active[j] != 0.0 and before.active[j] == 0.0:
-            _tell(events, time, LIMIT, j, int(now.active[j]), now.coordinate[j])
+    for k in range(len(now.each)):
+        joint = now.each[k]
+        for n in range(joint.limits):
+            slot = joint.index if n == 0 else joint.second
+            if now.active[slot] != 0.0 and before.active[slot] == 0.0:
+                which = 1 if joint.kind != BALL else CONE + n
+                _tell(events, time, LIMIT, joint.index, which * int(now.active[slot]), now.coordinate[slot])
+    _notice_breaks(now.breaks, now, before, events, time)
+
+
+@kernel
+def _notice_breaks(breaks, now, before, events, time):
+    if breaks is None:
+        return
+    for j in range(len(now.broken)):
+        if now.broken[j] != before.broken[j]:
+            what = 0 if now.load[j, 0] > breaks[j, 0] else 1
+            _tell(events, time, BROKE, j, what, now.load[j, what])
 
 
 @kernel
@@ -219,6 +237,10 @@ def drain(
             name, details = bodies[subject], {"with": bodies[other]}
         elif kind == LIMIT:
             name, details = joints[subject], {"side": "upper" if other > 0 else "lower"}
+            if abs(other) > 1:
+                details["limit"] = "cone" if abs(other) == CONE else "twist"
+        elif kind == BROKE:
+            name, details = joints[subject], {"torque" if other else "force": value}
         elif kind == SATURATED:
             name, details = actuators[subject], {"strength": value}
         elif kind == REJECTED:

@@ -55,7 +55,7 @@ class Handles:
     row: Floats2  # (H, 9) ALONG ...: how it moves ...
     push: Floats2  # (H, 9) ... and how a force at it acts: the same but for actuators that act elsewhere
     kind: Integers  # (H,) ACTUATOR ...
-    source: Integers  # (H,) the actuator, the joint or the pair
+    source: Integers  # (H,) the actuator, the place of the limit in `joints.active`, or the pair
     live: Integers  # (H,) 1 while it holds
     soft: Floats  # (H,) by how much it gives way to a force
     most_load: Floats  # (H,) what it can hold, over what the contact is pressed with
@@ -171,7 +171,9 @@ def gather_cluster(bodies, joints, contacts, actuators, handles, s):
                 handles.island[count[ISLANDS]] = island
                 count[ISLANDS] += 1
                 for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
-                    touched |= joints.active[joints.each[k].index] != 0.0
+                    joint = joints.each[k]
+                    touched |= joints.active[joint.index] != 0.0
+                    touched |= joint.second >= 0 and joints.active[joint.second] != 0.0
     return touched
 
 
@@ -205,7 +207,8 @@ def take_hold(bodies, joints, contacts, actuators, handles, gravity):
     for n in range(handles.count[ISLANDS]):
         island = handles.island[n]
         for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
-            _hold_limit(joints, handles, k)
+            for m in range(joints.each[k].limits):
+                _hold_limit(joints, handles, k, m)
     if contacts is not None:
         for turn in range(2):  # first what touches those who act
             for p in range(contacts.near.info[COUNT]):
@@ -254,13 +257,13 @@ def _hold_actuator(bodies, actuators, handles, a):
 
 
 @kernel
-def _hold_limit(joints, handles, k):
+def _hold_limit(joints, handles, k, m):
     joint = joints.each[k]
-    if joint.limit < 0 or joints.active[joint.index] == 0.0 or not _room(handles, 1):
+    j, r = joint.index if m == 0 else joint.second, joint.limit + m
+    if joints.active[j] == 0.0 or not _room(handles, 1):
         return
-    r = joint.limit
     along, about_a = get3_at(joints.rows, r, LINEAR), get3_at(joints.rows, r, ANGULAR_A)
-    _add(handles, LIMIT, joint.index, joint.a, joint.b, along, about_a, get3_at(joints.rows, r, ANGULAR_B))
+    _add(handles, LIMIT, j, joint.a, joint.b, along, about_a, get3_at(joints.rows, r, ANGULAR_B))
 
 
 @kernel(inline=True)

@@ -33,7 +33,8 @@ SLACK = 1e-9  # m: bodies that were placed to touch overlap by rounding
 
 def opening_doubts(scene: Scene, source: str = "scene") -> list[str]:
     """What `Performance.doubts` would say, found without simulating; quick where it is plain that all is well."""
-    if not _may_start_apart(scene) and not _may_overlap(scene):
+    breaks = any(joint.breaks is not None for joint in scene.joints.values())
+    if not breaks and not _may_start_apart(scene) and not _may_overlap(scene):
         return []
     compiled = compile_scene(scene, source=source)
     stage, frame = compiled.stage, compiled.pace.frame_seconds
@@ -130,9 +131,9 @@ def _look_for_overlaps(bodies, contacts, deep):
 def _may_start_apart(scene: Scene) -> bool:
     """Whether a joint could begin anywhere else than where it holds."""
     return any(
-        joint.kind not in ("ball", "hinge", "weld")
+        joint.kind not in ("ball", "hinge", "weld", "slide")
         or joint.at_b is not None
-        or (joint.limits is not None and not joint.limits[0] <= 0 <= joint.limits[1])
+        or any(range_ is not None and not range_[0] <= 0 <= range_[1] for range_ in (joint.limits, joint.twist))
         for joint in scene.joints.values()
     )
 
@@ -152,7 +153,7 @@ def _may_overlap(scene: Scene) -> bool:
     half = np.where((kinds == PLANE)[:, None], math.inf, 0.0)
     half = half + np.einsum("nij,nj->ni", abs(axes), extents[:, CORE:SKIN]) + extents[:, SKIN, None]
     free = np.array([body.moves_freely for body in cast.values()])
-    tied = {frozenset(joint.bodies) for joint in scene.joints.values()}
+    tied = {frozenset(joint.bodies) for joint in scene.joints.values() if not joint.collides}
     for i in range(count):
         near = np.all(abs(centre - centre[i]) < half + half[i] - SLACK, axis=1) & (free | free[i])
         if kinds[i] == PLANE:

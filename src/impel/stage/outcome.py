@@ -146,7 +146,10 @@ def _hindrance(compiled: Compiled, stage: Stage, a: int, k: int) -> str:
     assert actuators is not None
     joint = joints.each[k]
     name = f"joints.{compiled.joints[joint['index']]}"
-    if joints.active[joint["index"]] != 0.0 and KINDS[joint["kind"]] != "in_sphere":  # a rope is often taut
+    if joints.broken[joint["index"]] != 0.0:
+        return ""
+    met = [joints.active[slot] != 0.0 for slot in (joint["index"], joint["second"])[: joint["limits"]]]
+    if any(met) and KINDS[joint["kind"]] != "in_sphere":  # a rope is often taut
         return f"{name} is at its limit"
     held = bodies.inverse_mass[[joint["a"], joint["b"]]].min() == 0.0
     if held and KINDS[joint["kind"]] == "hinge" and actuators.paths.turns[a] == 1:

@@ -11,6 +11,7 @@ from impel.motion.orientations import conjugate_quaternions, matrix_from_quatern
 from impel.motion.paths import distance_to_path, length_until, polyline, segment_lengths
 from impel.motion.rotations import get3, get4, logarithm, multiply, norm, set3, set4
 from impel.physics.bodies import kinetic_energy
+from impel.physics.joint_forces import spring_energy
 from impel.scene import Scene
 from impel.scene.bodies import Body
 from impel.stage.outcome import outcomes
@@ -56,7 +57,8 @@ class Recorder:
         self._from_centres_to_origins()
         channels = {"energy": self.energy}
         channels |= {f"{name}.speed": self.speed[:, i] for i, name in enumerate(compiled.cast)}
-        wires, ropes, slack = threads_of(compiled, self.position, self.orientation)
+        broke = {event["subject"]: event["time"] for event in self.performance.told if event["kind"] == "joint broke"}
+        wires, ropes, slack = threads_of(compiled, self.position, self.orientation, broke)
         channels |= slack
         tracks, paths = self._turns()
         paths |= compiled.troupe.ways
@@ -109,11 +111,12 @@ class Recorder:
 
 
 def _energy(stage: Any) -> float:
-    """Kinetic energy and that of height, in joules."""
+    """Kinetic energy, that of height and that of the joints' springs, in joules."""
     bodies = stage.bodies
     free = np.isfinite(bodies.mass)
     height = -(bodies.position[free] @ np.array(stage.gravity))
-    return float(kinetic_energy(bodies) + bodies.mass[free] @ height)
+    springs = 0.0 if stage.joints is None else spring_energy(stage.joints)
+    return float(kinetic_energy(bodies) + bodies.mass[free] @ height + springs)
 
 
 @kernel

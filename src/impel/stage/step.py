@@ -7,6 +7,7 @@ from impel.geometry.shapes import RADIUS
 from impel.kernel import kernel
 from impel.motion.rotations import set3
 from impel.physics.bodies import drift, kick
+from impel.physics.breaking import let_go, part
 from impel.physics.broadphase import COUNT, find_pairs
 from impel.physics.contact import contact_forces, meet_near
 from impel.physics.displacement import hold_positions_displacement, hold_positions_paper
@@ -64,6 +65,7 @@ def step(stage, time, dt, hold_for, held_for):
     kick(bodies, gravity, drag, 0.5 * dt)
     if joints is not None and stage.printed is None:
         verdict = max(verdict, hold_velocities(bodies, joints))
+        let_go(joints.breaks, bodies, joints, dt)
     if contacts is not None:
         settle(bodies, contacts.extent[:, RADIUS], gravity, dt)
     return verdict if all_finite(bodies) else NOT_A_NUMBER
@@ -251,6 +253,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
             return FAILED
 
         notice(now, before, events, clock, time + dt, dt, verdict if verdict != IMPRECISE else GOOD)
+        part(now.joints, before.joints, now.contacts)
         clock.held_for[0] = dt if hold_for > 0.0 else clock.held_for[0] + dt
         clock.unheld[0] = clock.unheld[0] + 1 if verdict == DIVERGED else 0
         clock.tick[0] += ticks

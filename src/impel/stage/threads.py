@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.motion.orientations import matrix_from_quaternion
-from impel.physics.joints import AT_A, AT_B, FRAME_B, IN_SPHERE, ON_CURVE, ON_SEGMENT, UPPER
+from impel.physics.joints import AT_A, AT_B, FRAME_A, FRAME_B, IN_SPHERE, LOWER, ON_CURVE, ON_SEGMENT, SLIDE, UPPER
 from impel.scene.values import WORLD
 from impel.stage.compile import Compiled
 
@@ -14,10 +14,13 @@ Threads = dict[str, Floats]
 STEPS = 8  # straight pieces between two points of a wire
 
 
-def threads_of(compiled: Compiled, position: Floats, orientation: Floats) -> tuple[Threads, Threads, Threads]:
+def threads_of(
+    compiled: Compiled, position: Floats, orientation: Floats, broke: dict[str, float]
+) -> tuple[Threads, Threads, Threads]:
     """Wires by "body.joint", in the frame of the body; ropes by joint, where their ends are (F, 2, 3); their slack.
 
-    `position` and `orientation` are those of the shapes, over the whole take.
+    `position` and `orientation` are those of the shapes, over the whole take. A rope that `broke` at some time hangs
+    from the second body alone.
     """
     joints = compiled.stage.joints
     wires: Threads = {}
@@ -35,16 +38,22 @@ def threads_of(compiled: Compiled, position: Floats, orientation: Floats) -> tup
             start = fixed[AT_B : AT_B + 3]
             along = matrix_from_quaternion(fixed[FRAME_B : FRAME_B + 4])[:, 2]
             wires[f"{compiled.bodies[b]}.{name}"] = _in_shape(compiled, b, start + np.outer([0, fixed[UPPER]], along))
+        elif joint["kind"] == SLIDE and np.all(np.isfinite(fixed[LOWER : UPPER + 1])):
+            along = matrix_from_quaternion(fixed[FRAME_A : FRAME_A + 4])[:, 2]
+            ends = fixed[AT_A : AT_A + 3] + np.outer(fixed[LOWER : UPPER + 1], along)
+            wires[f"{compiled.bodies[a]}.{name}"] = _in_shape(compiled, a, ends)
         elif joint["kind"] == IN_SPHERE:
-            ends = []
+            tips = []
             for body, at in ((a, fixed[AT_A : AT_A + 3]), (b, fixed[AT_B : AT_B + 3])):
                 point = _in_shape(compiled, body, at)
                 if compiled.bodies[body] == WORLD:
-                    ends.append(np.tile(point, (len(position), 1)))
+                    tips.append(np.tile(point, (len(position), 1)))
                 else:
-                    ends.append(position[:, body] + matrix_from_quaternion(orientation[:, body]) @ point)
-            ropes[name] = np.stack(ends, axis=1)
-            slack[f"{name}.slack"] = np.maximum(fixed[UPPER] - np.linalg.norm(ends[1] - ends[0], axis=-1), 0.0)
+                    tips.append(position[:, body] + matrix_from_quaternion(orientation[:, body]) @ point)
+            hangs = np.arange(len(position)) * compiled.pace.frame_seconds >= broke.get(name, np.inf)
+            tips[0][hangs] = tips[1][hangs]
+            ropes[name] = np.stack(tips, axis=1)
+            slack[f"{name}.slack"] = np.maximum(fixed[UPPER] - np.linalg.norm(tips[1] - tips[0], axis=-1), 0.0)
     return wires, ropes, slack
 
 

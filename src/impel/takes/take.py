@@ -24,6 +24,7 @@ EVENT_KINDS = (
     "held up",
     "out of time",
     "overloaded",  # an actuator whose strength was used up for long
+    "joint broke",
 )
 
 GROUND = "#d9d4c7"  # for planes whose author chose no colour
