@@ -43,6 +43,7 @@ class Handles:
 
     most: int  # actuators that fit in one cluster
     island_of: Integers  # (N,) -1 for bodies without joints
+    acts: Integers  # (N,) 1 for bodies of structures that have actuators
     # The cluster.
     count: Integers  # (5,) ACTUATORS ...
     actuator: Integers  # (most,) its actuators
@@ -102,6 +103,7 @@ def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Ha
     return Handles(
         most=most,
         island_of=island_of,
+        acts=np.isin(actuators.whole, actuators.whole[actuators.body]).astype(np.int64),
         count=np.zeros(5, np.int64),
         actuator=np.zeros(most, np.int64),
         island=np.zeros(bodies, np.int64),

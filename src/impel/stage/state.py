@@ -48,6 +48,7 @@ class Clock:
 
     opened: Integers  # 1 once everything is in place for time 0
     frame_start: Floats  # s
+    stirred: Integers  # 1 if control is to be evaluated anew, for what holds an actor has changed
     held_for: Floats  # s: how long control has been held; 0 before the first step
     tick: Integers  # of the frame, see step.play
     level: Integers  # how often the coarsest step is halved now

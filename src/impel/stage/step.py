@@ -212,6 +212,25 @@ def check_joints(bodies, joints):
 
 
 @kernel
+def stirred(now, before):
+    """Whether what holds an actor has changed in a step: something touches it or lets go, a joint meets or leaves a
+    limit."""
+    if now.actuators is None:
+        return False
+    if now.joints is not None:
+        for j in range(len(now.joints.active)):
+            if now.joints.active[j] != before.joints.active[j]:
+                return True
+    if now.contacts is not None:
+        for p in range(now.contacts.near.info[COUNT]):
+            if now.contacts.touching[p] != before.contacts.touching[p]:
+                for side in range(2):
+                    if now.handles.acts[now.contacts.pair[p, side]] == 1:
+                        return True
+    return False
+
+
+@kernel
 def play(now, before, values, saved, events, clock, pace, one_step):
     """Go on to the end of the frame; Python is asked only once a frame (or once a step, with `one_step`).
 
@@ -239,8 +258,8 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         hold_for = 0.0
         if one_step:
             hold_for = dt
-        elif clock.tick[0] % coarsest == 0:
-            hold_for = pace.frame_seconds / pace.steps
+        elif clock.tick[0] % coarsest == 0 or clock.stirred[0] == 1:
+            hold_for = pace.frame_seconds * (coarsest - clock.tick[0] % coarsest) / frame_ticks
         copy(values, saved, now.contacts)
         verdict = step(now, time, dt, hold_for, clock.held_for[0])
 
@@ -255,6 +274,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         notice(now, before, events, clock, time + dt, dt, verdict if verdict != IMPRECISE else GOOD)
         part(now.joints, before.joints, now.contacts)
         clock.held_for[0] = dt if hold_for > 0.0 else clock.held_for[0] + dt
+        clock.stirred[0] = 1 if stirred(now, before) else 0
         clock.unheld[0] = clock.unheld[0] + 1 if verdict == DIVERGED else 0
         clock.tick[0] += ticks
         double_step(clock, ticks)
