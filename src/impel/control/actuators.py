@@ -65,7 +65,9 @@ class Actuators:
     applied: Floats2  # (A, 3) and after
     saturated: Floats  # (A,) 1 while the strength is not enough
     done: Floats  # (A,) 1 since the last key was reached
-    heading: Floats2  # (A, 3) the key that its target has passed last and its body has yet to, counted over laps, or -1;
+    heading: (
+        Floats2  # (A, 3) the key that its target has passed last and its body has yet to, counted over laps, or -1;
+    )
     # how near the body came to it, and how long ago
     reached: Floats2  # (A, 3) the same of the key that its body has been at last
     last_velocity: Floats2  # (M, 3) of the linkage's members when last seen

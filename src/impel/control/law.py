@@ -11,7 +11,9 @@ import math
 
 from impel.kernel import kernel
 
-BLOCKED = 0.2  # λ: what takes 5 times the force that would accelerate the whole structure is not worth pulling at. At full
+BLOCKED = (
+    0.2  # λ: what takes 5 times the force that would accelerate the whole structure is not worth pulling at. At full
+)
 # stretch an arm's tip would need ever larger forces to go farther, and none of them would help.
 REDUNDANT = 1e-9  # of its diagonal entry: a smaller pivot is rounding
 REFINED = 8  # times; the error is (λ²/(w² + λ²))⁸, 5e-12 where an actuator moves the whole structure

@@ -12,7 +12,8 @@ second, steps of Δt/4, the whole arm turned at once), overshoot should be 4 %:
 So the wished accelerations of all bodies of a structure are turned into forces together. Where the structure is a tree,
 all of whose freedoms are driven, and nothing touches it, that is done along the tree (Newton-Euler: accelerations
 outwards, forces inwards), and the same sums over the motion that really happened tell the load that each actuator met.
-Everywhere else the joints and what touches them are asked (`stage.answers`): where both apply, both give the same motion.
+Everywhere else the joints and what touches them are asked (`stage.answers`): where both apply, both give the same
+motion.
 """
 
 from collections.abc import Iterable, Sequence

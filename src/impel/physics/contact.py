@@ -58,8 +58,8 @@ DEPTH_SHARE = 0.5  # of the limit, by which the depth may change in a step
 NEAR = 1e-3  # m: what is so near is as good as touching for whoever stands there
 ROOM_SHARE = 0.5  # of the room, by which bodies may approach each other in a step
 
-# Columns of `place`: centre of pressure; normal from the second body to the first; 1 where they touch, falling to 0 when
-# they are no longer near; stiffness (N/m); mean products of how far the patch extends (m²): xx, xy, xz, yy, yz, zz.
+# Columns of `place`: centre of pressure; normal from the second body to the first; 1 where they touch, falling to 0
+# when they are no longer near; stiffness (N/m); mean products of how far the patch extends (m²): xx, xy, xz, yy, yz, zz.
 POINT, NORMAL, MET, STIFF, SPREAD = 0, 3, 6, 7, 8
 
 
@@ -172,7 +172,7 @@ def contact_forces(bodies, contacts, dt):
 
 @kernel
 def meet_near(bodies, contacts, gravity):
-    """Note where bodies that are near each other would touch: some of them are lowered a little, looked at, and put back.
+    """Note where bodies that are near each other would touch: some are lowered a little, looked at, and put back.
 
     Two bodies differ in a digit of their binary numbers; so each is lowered once while the other is not.
     """
@@ -304,8 +304,8 @@ def _meet(bodies, contacts, p, dt):
 
 @kernel
 def _part(bodies, contacts, p, dt):
-    """A pair that is apart remembers nothing of its friction, and where it met only while it is near; one of the two that
-    sleeps misses the other."""
+    """A pair that is apart remembers nothing of its friction, and where it met only while it is near; one of the two
+    that sleeps misses the other."""
     if contacts.touching[p] != 0.0:
         kept, nothing = get3_at(contacts.friction, p, KEPT), (0.0, 0.0, 0.0)
         push(bodies, contacts.pair[p, 0], nothing, nothing, kept, nothing)

@@ -251,7 +251,11 @@ def _in_world(patch, side, q, mass):
     xx, xy, xz = scale(get3_at(patch, side, SPREAD), share)
     yy, yz, zz = scale(get3_at(patch, side, SPREAD + 3), share)
     x, y, z = centre
-    rows = ((xx - x * x, xy - x * y, xz - x * z), (xy - x * y, yy - y * y, yz - y * z), (xz - x * z, yz - y * z, zz - z * z))
+    rows = (
+        (xx - x * x, xy - x * y, xz - x * z),
+        (xy - x * y, yy - y * y, yz - y * z),
+        (xz - x * z, yz - y * z, zz - z * z),
+    )
     a, b, c = rotate(q, rows[0]), rotate(q, rows[1]), rotate(q, rows[2])  # the rows, then the columns
     u, v, w = rotate(q, (a[0], b[0], c[0])), rotate(q, (a[1], b[1], c[1])), rotate(q, (a[2], b[2], c[2]))
     return force, moment, rotate(q, centre), (u, v, w)

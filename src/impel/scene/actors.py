@@ -98,12 +98,12 @@ class Actuator(Model):
     strength: Strength = Field(
         default="auto",
         description="How hard it may push, in N for move and N·m for turn: the less, the more a blow moves it; "
-        '"auto" suits its own structure and what is jointed to it, "60 %" is a share of that, "unlimited" suits any load.',
+        '"auto" suits its own structure and what is jointed to it, "60 %" is a share of that, "unlimited" any load.',
     )
     press: NotNegative | None = Field(
         default=None,
-        description="How hard to press what blocks its way, in N for move and N·m for turn; left out, as hard as it pulls "
-        "at base distance, and as it takes to hold what is loose.",
+        description="How hard to press what blocks its way, in N for move and N·m for turn; left out, as hard as it "
+        "pulls at base distance, and as it takes to hold what is loose.",
     )
     loop: Flag = Field(
         default=False,
@@ -131,8 +131,8 @@ class Move(Actuator):
     )
     point: Point | None = Field(
         default=None,
-        description="The point of the body that goes through the keys, in metres in the body's own frame, as if it were "
-        "held there and free to swing; left out, its origin, and the force acts at its centre of mass.",
+        description="The point of the body that goes through the keys, in metres in the body's own frame, as if it "
+        "were held there and free to swing; left out, its origin, and the force acts at its centre of mass.",
     )
 
 
@@ -152,8 +152,8 @@ class Turn(Actuator):
     speed: Positive | None = Field(default=None, description="How fast to turn, in degrees/s; replaces alpha.")
     against: Name | None = Field(
         default=None,
-        description="The body to push off, as a muscle or a motor does: it gets the opposite torque, and the keys are as "
-        "seen from it, if it stood as at the start; left out, the torque comes from nowhere.",
+        description="The body to push off, as a muscle or a motor does: it gets the opposite torque, and the keys are "
+        "as seen from it, if it stood as at the start; left out, the torque comes from nowhere.",
     )
 
 

@@ -1,10 +1,13 @@
 """Boxes 1.2 and 1.3 for structures that something touches, or that are no driven trees: they are asked how they answer.
 
 Joints, limits and contacts are taken as holding, each as long as it can: a limit or a contact must not pull, friction
-must not exceed what the load allows. What would have to is let go, and the rest asked again. Why that is stable: with assumed inertia I in the place of the real one, an offset obeys
-r·s³ + (γ + C)·s² + (K + Cγ)·s + Kγ = 0 with r = real/assumed; its roots are stable for r < 1 + 4B² + 4B, which is 5.8 at
-B = 1/√2, in every direction. A foot that is taken as floating where it stands makes r 14 to 70, and the figure sways
-itself over; taken as standing, r is 1. (Where r is small, the step bounds it: C·dt < 2·r.)
+must not exceed what the load allows. What would have to is let go, and the rest asked again.
+
+Why that is stable: with an inertia assumed in the place of the real one, r = real/assumed, an offset obeys
+r·s³ + (γ + C)·s² + (K + Cγ)·s + Kγ = 0, and comes to rest if r < 1 + 4B² + 4B, which is 5.8 at B = 1/√2, in every
+direction. A foot that is taken as floating where it stands makes r 14 to 70, and the figure sways itself over; taken
+as standing, r is 1. Where r is small (what was taken as standing slips), the step bounds it: C·dt < 2·r; so damping is
+evaluated anew in every step (`ease`), and all of control when what touches changes.
 """
 
 import math
@@ -51,10 +54,14 @@ WHIRL = 4.0  # times the acceleration that a path asks for: what the motion ther
 ALL, SMOOTH, NOTHING = range(3)  # what holds: all that is live, that without friction, nothing
 
 STILL = 0.02  # of the speed that it should have: what friction holds stands still, and there ...
-HUNTING = 0.1  # ... so much of what is learnt is forgotten again: an integral would slip and stick for ever. What remains,
+HUNTING = (
+    0.1  # ... so much of what is learnt is forgotten again: an integral would slip and stick for ever. What remains,
+)
 # ten times its pull, is what an actor may gather to overcome friction.
 
-GRASP = 2.0  # times the weight of what is loose: as hard as two sides must press to hold it by a friction of 0.5, and more
+GRASP = (
+    2.0  # times the weight of what is loose: as hard as two sides must press to hold it by a friction of 0.5, and more
+)
 CLOSED = 0.1  # of the base distance: who is kept from its target by more presses as hard as it shall
 
 # Rows of `vectors`.
@@ -479,7 +486,9 @@ def pull(actuators, handles, stuck, square, held, loose, gravity):
     )  # fmt: skip
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        _set_three(rest, k, sub(scale(get3(actuators.wish, a), math.sqrt(actuators.whole_inertia[a])), _three(anyway, k)))
+        _set_three(
+            rest, k, sub(scale(get3(actuators.wish, a), math.sqrt(actuators.whole_inertia[a])), _three(anyway, k))
+        )
     forces_for(stuck, square, n, rest, force, scratch)
     if not held:
         return
@@ -557,7 +566,7 @@ def let_go(joints, actuators, handles):
         if gone and live[h] == 1:
             live[h] = 0
             changed = True
-            if kind == PUSH or kind == GRIP:  # without load no friction; without grip no twist, nor the other grip
+            if kind in (PUSH, GRIP):  # without load no friction; without grip no twist, nor the other grip
                 _let_go_too(handles, h, kind)
     return changed
 

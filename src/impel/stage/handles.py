@@ -316,10 +316,10 @@ def _hold_contact(bodies, contacts, actuators, handles, p, gravity, of_actors):
 
 @kernel
 def _acts(actuators, handles, whole):
+    acts = False
     for n in range(handles.count[ACTUATORS]):
-        if actuators.whole[actuators.body[handles.actuator[n]]] == whole:
-            return True
-    return False
+        acts |= actuators.whole[actuators.body[handles.actuator[n]]] == whole
+    return acts
 
 
 @kernel
@@ -327,7 +327,7 @@ def _rolls(kind, bodies, i, normal):
     """How many ways a body can roll on what it touches: any for a ball, about its axis for a lying bar."""
     if kind == SPHERE:
         return 2
-    if kind == CAPSULE or kind == CYLINDER:
+    if kind in (CAPSULE, CYLINDER):
         axis = rotate(get4(bodies.orientation, i), (0.0, 0.0, 1.0))
         if abs(dot(axis, normal)) < LYING:
             return 1
@@ -336,11 +336,11 @@ def _rolls(kind, bodies, i, normal):
 
 @kernel
 def _across(bodies, contacts, p, a, b, normal):
-    """Two directions in the plane of contact: along a bar that lies there, else along the longest extent of the patch."""
+    """Two directions in the plane of contact: along a bar that lies there, else along the patch's longest extent."""
     first = (0.0, 0.0, 0.0)
     for i in (a, b):
         kind = contacts.shapes.kind[i]
-        if (kind == CAPSULE or kind == CYLINDER) and bodies.inverse_mass[i] > 0.0:
+        if kind in (CAPSULE, CYLINDER) and bodies.inverse_mass[i] > 0.0:
             first = rotate(get4(bodies.orientation, i), (0.0, 0.0, 1.0))
     first = axpy(-dot(first, normal), normal, first)
     if norm(first) < LYING:

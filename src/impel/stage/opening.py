@@ -62,7 +62,8 @@ def strengths(scene: Scene, source: str = "scene") -> Iterator[str]:
         elif written == "unlimited":
             yield f"actors.{label}.strength: is unlimited; auto would come to {auto}"
         else:
-            yield f"actors.{label}.strength: is {plain(float(actuators.strength[a]), 3)} {unit}; auto would come to {auto}"
+            own = f"{plain(float(actuators.strength[a]), 3)} {unit}"
+            yield f"actors.{label}.strength: is {own}; auto would come to {auto}"
 
 
 def displaced(compiled: Compiled, scene: Scene) -> Iterator[str]:

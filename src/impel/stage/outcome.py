@@ -1,4 +1,4 @@
-"""How it ended for the actors: who did not come to its last key, since when, what is in its way, and who was too weak."""
+"""How it ended for the actors: who did not come to its last key, since when and why, and who was too weak."""
 
 import math
 from typing import Any
@@ -61,9 +61,7 @@ def outcomes(compiled: Compiled, stage: Stage, time: Floats, lengths: Floats, fe
     return events
 
 
-def _overload(
-    compiled: Compiled, stage: Stage, a: int, time: Floats, saturated: Floats
-) -> list[dict[str, Any]]:
+def _overload(compiled: Compiled, stage: Stage, a: int, time: Floats, saturated: Floats) -> list[dict[str, Any]]:
     """The event "overloaded" for an actuator whose strength was used up for long."""
     assert stage.actuators is not None
     frames = np.flatnonzero(saturated > 0.0)
@@ -77,7 +75,9 @@ def _overload(
         "needs": _enough(stage, a),
         "carrying": [compiled.bodies[i] for i in _loose(stage, body)],
     }
-    return [{"time": float(time[frames[0]]), "kind": "overloaded", "subject": compiled.actuators[a], "details": details}]
+    return [
+        {"time": float(time[frames[0]]), "kind": "overloaded", "subject": compiled.actuators[a], "details": details}
+    ]
 
 
 def _enough(stage: Stage, a: int) -> float:

@@ -1,0 +1,102 @@
+"""What cannot go on presses with a force that stays as it is, and does not shoot off when it is let go."""
+
+import numpy as np
+import pytest
+
+from impel.scene import Scene
+from impel.stage import simulate
+
+SECONDS = 20  # long enough for anything that gathers to show
+
+
+def arm_at_its_limit(scene: Scene, feather: bool) -> str:
+    upper = scene.body("upper", capsule={"radius": 0.05, "length": 0.4}, mass=1, at=[0.25, 0, 1.5], euler=[0, 90, 0])
+    lower = scene.body("lower", capsule={"radius": 0.05, "length": 0.4}, mass=1, at=[0.75, 0, 1.5], euler=[0, 90, 0])
+    scene.joint("shoulder", hinge=["world", upper], at=[0, 0, 1.5], axis=[0, 1, 0], limits=[-20, 20])
+    scene.joint("elbow", hinge=[upper, lower], at=[0.5, 0, 1.5], axis=[0, 1, 0], limits=[-20, 20])
+    lower.move([[0.75, 0, 1.5], [0.5, 0, 2.3]], speed=0.5, strength="unlimited")
+    if feather:
+        scene.body("feather", box=[0.05, 0.05, 0.01], mass=0.001, at=[0.75, 0, 1.556])
+    return "lower.move.force"
+
+
+def door_at_its_limit(scene: Scene, feather: bool) -> str:
+    door = scene.body("door", box=[0.8, 0.05, 1.5], mass=8, at=[0.4, 0, 1])
+    scene.joint("hinge", hinge=["world", door], at=[0, 0, 1], axis=[0, 0, 1], limits=[-30, 30])
+    door.turn([{"euler": [0, 0, 0]}, {"euler": [0, 0, 80]}], speed=40, strength="unlimited")
+    if feather:
+        scene.body("feather", box=[0.05, 0.05, 0.01], mass=0.001, at=[0.5, 0, 1.756])
+    return "door.turn.torque"
+
+
+def ball_before_a_wall(scene: Scene, crate: bool) -> str:
+    scene.body("ground", plane={}, fixed=True)
+    scene.body("wall", box=[0.2, 2, 2], fixed=True, at=[1.0, 0, 1])
+    ball = scene.body("ball", sphere=0.1, mass=1, at=[0, 0, 0.2])
+    ball.move([[0, 0, 0.2], [3, 0, 0.2]], speed=1, base_distance=0.3, strength="unlimited")
+    if crate:
+        scene.body("crate", box=[0.3, 0.3, 0.3], mass=2, at=[0.74, 0, 0.15])
+    return "ball.move.force"
+
+
+def arm_before_a_wall(scene: Scene, crate: bool) -> str:
+    upper = scene.body("upper", capsule={"radius": 0.05, "length": 0.4}, mass=1, at=[0, 0, 1.25])
+    lower = scene.body("lower", capsule={"radius": 0.05, "length": 0.4}, mass=1, at=[0.25, 0, 1], euler=[0, 90, 0])
+    hand = scene.body("hand", sphere=0.08, mass=0.5, at=[0.5, 0, 1])
+    scene.joint("shoulder", hinge=["world", upper], at=[0, 0, 1.5], axis=[0, 1, 0])
+    scene.joint("elbow", hinge=[upper, lower], at=[0, 0, 1], axis=[0, 1, 0])
+    scene.joint("wrist", weld=[lower, hand])
+    scene.body("wall", box=[0.2, 2, 2], fixed=True, at=[0.9, 0, 1])
+    hand.move([[0.5, 0, 1], [2, 0, 1]], speed=0.5, base_distance=0.15, strength="unlimited")
+    if crate:
+        scene.body("table", box=[0.3, 0.6, 0.9], fixed=True, at=[0.7, 0, 0.45])
+        scene.body("crate", box=[0.12, 0.2, 0.2], mass=2, at=[0.73, 0, 1.0])
+    return "hand.move.force"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loose", [False, True])
+@pytest.mark.parametrize("case", [arm_at_its_limit, door_at_its_limit, ball_before_a_wall, arm_before_a_wall])
+def test_what_blocks_an_actor_is_pressed_with_a_constant_force(case, loose: bool) -> None:
+    scene = Scene(seconds=SECONDS)
+    channel = case(scene, loose)
+    force = simulate(scene).channels[channel][3 * 60 :]
+    assert force.max() < 1.03 * force.min()
+
+
+def test_a_press_is_as_hard_as_it_is_told_to_be() -> None:
+    for press in (2.0, 20.0):
+        scene = Scene(seconds=3, gravity=[0, 0, 0])
+        scene.body("wall", box=[0.2, 2, 2], fixed=True, at=[1, 0, 0])
+        ball = scene.body("ball", sphere=0.1, mass=1)
+        ball.move([[0, 0, 0], [3, 0, 0]], speed=1, base_distance=0.3, press=press)
+        take = simulate(scene)
+        assert take.channels["ball.move.force"][-1] == pytest.approx(press, rel=0.02)
+        slide = take.position[-1, take.index("ball")]
+        assert np.abs(slide[1:]).max() < 1e-6  # along what is blocked only
+
+
+def gripper(**wish: object) -> Scene:
+    """Two fingers close on a box of 1 kg, then their palm rises."""
+    scene = Scene(seconds=14)
+    scene.body("ground", plane={}, fixed=True)
+    rise = [{"time": 0, "at": [0, 0, 0.46]}, {"time": 1.5, "at": [0, 0, 0.46]}, {"time": 4, "at": [0, 0, 1.2]}]
+    scene.body("palm", box=[0.5, 0.2, 0.06], at=[0, 0, 0.46], follows=rise)
+    scene.body("box", box=[0.2, 0.2, 0.2], mass=1, at=[0, 0, 0.1], coating={"friction": 0.6})
+    for name, x in (("left", -0.22), ("right", 0.22)):
+        finger = scene.body(name, box=[0.04, 0.12, 0.4], mass=2, at=[x, 0, 0.22], coating={"friction": 0.6})
+        scene.joint(f"{name} knuckle", hinge=["palm", finger], at=[x, 0, 0.42], axis=[0, 1, 0], limits=[-60, 60])
+        angle = -25 if x < 0 else 25
+        finger.turn([{"euler": [0, 0, 0]}, {"euler": [0, angle, 0]}], speed=20, **wish)
+    return scene
+
+
+@pytest.mark.slow
+def test_a_gripper_grips_by_default_and_slips_with_a_tenth_of_the_press() -> None:
+    take = simulate(gripper())
+    held = take.position[:, take.index("box"), 2] - take.position[:, take.index("palm"), 2]
+    assert np.ptp(held[take.time > 4]) < 1e-3
+    assert take.position[-1, take.index("box"), 2] > 0.7
+    torque = float(take.channels["left.turn.torque"][take.time > 5].max())
+    take = simulate(gripper(press=torque / 10))
+    assert take.position[-1, take.index("box"), 2] < 0.15

@@ -1,0 +1,128 @@
+"""Figures on loose feet: what stands on the ground is felt as standing, so that a held pose is held."""
+
+import math
+
+import numpy as np
+import pytest
+
+from impel.scene import Scene
+from impel.stage import simulate
+from impel.takes import Take
+
+
+def sway(take: Take, names: list[str], begin: float = 2.0) -> float:
+    """The largest turn of any of these bodies from how it was placed, in degrees, from `begin` on."""
+    most = 0.0
+    for name in names:
+        q = take.orientation[:, take.index(name)]
+        angle = 2 * np.degrees(np.arccos(np.clip(np.abs(q @ q[0]), 0, 1)))
+        most = max(most, float(angle[take.time >= begin].max()))
+    return most
+
+
+def pillar(scene: Scene, foot_mass: float, lean: float = 0.0, ground: float = 0.0) -> list[str]:
+    """A foot, a leg and a torso on hinges across, the two upper ones told to stay as they are."""
+    slope = math.radians(lean)
+    up = np.array([math.sin(slope), 0, math.cos(slope)])
+    foot_at = (ground + 0.03) * up
+    ankle, hip = foot_at + 0.03 * up, foot_at + 0.03 * up + np.array([0, 0, 0.8])
+    foot = scene.body("foot", box=[0.3, 0.3, 0.06], mass=foot_mass, at=foot_at.tolist(), euler=[0, lean, 0])
+    leg = scene.body(
+        "leg", capsule={"radius": 0.05, "length": 0.7}, mass=8, at=(ankle + np.array([0, 0, 0.4])).tolist()
+    )
+    torso = scene.body("torso", box=[0.3, 0.2, 0.6], mass=40, at=(hip + np.array([0.03, 0, 0.3])).tolist())
+    scene.joint("ankle", hinge=[foot, leg], at=ankle.tolist(), axis=[0, 1, 0])
+    scene.joint("hip", hinge=[leg, torso], at=hip.tolist(), axis=[0, 1, 0])
+    leg.turn([{"euler": [0, 0, 0]}])
+    torso.turn([{"euler": [0, 0, 0]}])
+    return ["leg", "torso"]
+
+
+@pytest.mark.parametrize("foot_mass", [0.5, 1, 60])
+def test_a_pillar_on_a_loose_foot_stands_still(foot_mass: float) -> None:
+    scene = Scene(seconds=8)
+    scene.body("ground", plane={}, fixed=True)
+    names = pillar(scene, foot_mass)
+    assert sway(simulate(scene), names) < 1.0
+
+
+@pytest.mark.parametrize("lean", [5.0, 10.0])
+def test_it_stands_still_on_a_slope(lean: float) -> None:
+    scene = Scene(seconds=6)
+    scene.body("ground", plane={}, fixed=True, euler=[0, lean, 0])
+    names = pillar(scene, 2.0, lean)
+    assert sway(simulate(scene), names) < 1.0
+
+
+@pytest.mark.parametrize("plank", [2.0, 20.0])
+def test_it_stands_still_on_a_plank(plank: float) -> None:
+    scene = Scene(seconds=6)
+    scene.body("ground", plane={}, fixed=True)
+    scene.body("plank", box=[1.2, 0.6, 0.08], mass=plank, at=[0, 0, 0.04])
+    names = pillar(scene, 1.0, ground=0.08)
+    assert sway(simulate(scene), names) < 1.0
+
+
+def figure(scene: Scene, scale: float = 1.0, foot_mass: float = 1.0) -> list[str]:
+    """A torso on two legs with knees, whose feet are told nothing."""
+    h = scale
+
+    def capsule(name: str, radius: float, length: float, mass: float, at: list[float]):
+        size = {"radius": radius * h, "length": length * h}
+        return scene.body(name, capsule=size, mass=mass, at=[h * x for x in at])
+
+    torso = scene.body("torso", box=[0.34 * h, 0.2 * h, 0.5 * h], mass=30, at=[0, 0, 1.13 * h])
+    told = [torso]
+    for side, x in (("left", 0.1), ("right", -0.1)):
+        foot = scene.body(
+            f"{side} foot", box=[0.1 * h, 0.28 * h, 0.06 * h], mass=foot_mass, at=[x * h, -0.05 * h, 0.03 * h]
+        )
+        shin = capsule(f"{side} shin", 0.05, 0.3, 3, [x, 0, 0.23])
+        thigh = capsule(f"{side} thigh", 0.07, 0.3, 6, [x, 0, 0.67])
+        scene.joint(f"{side} hip", ball=[torso, thigh], at=[x * h, 0, 0.88 * h])
+        knee = {"axis": [1, 0, 0], "limits": [0, 130]}
+        scene.joint(f"{side} knee", hinge=[thigh, shin], at=[x * h, 0, 0.45 * h], **knee)
+        scene.joint(f"{side} ankle", hinge=[shin, foot], at=[x * h, 0, 0.07 * h], axis=[1, 0, 0], limits=[-40, 40])
+        told += [shin, thigh]
+    for body in told:
+        body.turn([{"euler": [0, 0, 0]}])
+    return ["torso", *(f"{side} {part}" for side in ("left", "right") for part in ("shin", "thigh"))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("scale", "foot_mass"), [(1.0, 1.0), (1.0, 20.0), (0.5, 0.5)])
+def test_a_figure_on_two_feet_stands_still(scale: float, foot_mass: float) -> None:
+    scene = Scene(seconds=5)
+    scene.body("ground", plane={}, fixed=True)
+    names = figure(scene, scale, foot_mass)
+    assert sway(simulate(scene), names) < 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
+def test_random_figures_stand_still(seed: int) -> None:
+    """A tower of links on hinges and balls of any axes, each told to stay as it is, on a loose foot of any mass."""
+    random = np.random.default_rng(seed)
+    scene = Scene(seconds=5)
+    scene.body("ground", plane={}, fixed=True)
+    width = random.uniform(0.25, 0.5)
+    below = scene.body("foot", box=[width, width, 0.06], mass=float(10 ** random.uniform(-0.3, 1.8)), at=[0, 0, 0.03])
+    top, names = np.array([0.0, 0.0, 0.06]), []
+    for i in range(random.integers(1, 5)):
+        length = random.uniform(0.2, 0.5)
+        shift = np.array([*random.uniform(-0.02, 0.02, 2), 0.0])
+        mass = float(10 ** random.uniform(0, 1.5))
+        link = scene.body(
+            f"link{i}", box=[0.1, 0.1, length], mass=mass, at=(top + shift + [0, 0, length / 2 + 0.02]).tolist()
+        )
+        axis = {"axis": random.normal(size=3).tolist()} if random.random() < 0.6 else {}
+        scene.joint(
+            f"joint{i}",
+            **{"hinge" if axis else "ball": [below, link]},
+            at=(top + np.array([0, 0, 0.01])).tolist(),
+            **axis,
+        )
+        link.turn([{"euler": [0, 0, 0]}])
+        names.append(f"link{i}")
+        below, top = link, top + shift + [0, 0, length + 0.02]
+    assert sway(simulate(scene), names) < 1.0
