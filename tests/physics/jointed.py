@@ -9,6 +9,7 @@ from impel.physics.bodies import kick, kinetic_energy, make_bodies
 from impel.physics.joint_specs import JointSpec
 from impel.physics.joints import make_joints
 from impel.physics.rattle import hold_positions, hold_velocities
+from impel.physics.verdicts import IMPRECISE
 
 GRAVITY = (0.0, 0.0, -9.81)
 NOTHING_TOLD = np.zeros((0, 13))
@@ -27,7 +28,7 @@ def advance(bodies, joints, gravity, dt, steps, told):
                 bodies.orientation[0, k] = told[n, 3 + k]
         kick(bodies, gravity, 0.0, 0.5 * dt)
         verdict = hold_positions(bodies, joints, dt)
-        if verdict != 0:
+        if verdict > IMPRECISE:
             return verdict
         kick(bodies, gravity, 0.0, 0.5 * dt)
         hold_velocities(bodies, joints)
