@@ -37,6 +37,7 @@ JOINT_STEP = 1 / 240  # s: the coarsest step with joints ...
 CONTACT_STEP = 1 / 480  # s: ... and with contact; both measured
 HALVINGS = 8  # of the coarsest step: contact at 20 m/s needs six ...
 JOINT_HALVINGS = 2  # more for joints alone: light bodies that carry heavy ones whip round in microseconds
+JOINT_TRIES = 10000  # steps a second that they may take: a structure of 12 bodies needs 0.1 ms for one
 FEWEST_HALVINGS = 2  # ... but an actuator that needs short steps anyway has halved it already
 
 
@@ -300,7 +301,7 @@ def _coating(body: Body, mass: float) -> Coating:
 def _pace(scene: Scene, stage: Stage, actuator_step: float) -> Pace:
     frame = 1 / scene.world.fps
     if not isinstance(scene.world.step, str):
-        return Pace(frame, math.ceil(frame / scene.world.step - 1e-9), 0, 0)
+        return Pace(frame, math.ceil(frame / scene.world.step - 1e-9), 0, 0, 0)
     usual = min(
         frame,
         JOINT_STEP if stage.joints is not None else math.inf,
@@ -309,4 +310,5 @@ def _pace(scene: Scene, stage: Stage, actuator_step: float) -> Pace:
     coarsest = min(usual, actuator_step)
     halvings = max(HALVINGS - round(math.log2(usual / coarsest)), FEWEST_HALVINGS)
     reserve = JOINT_HALVINGS if stage.joints is not None else 0
-    return Pace(frame, math.ceil(frame / coarsest - 1e-9), halvings + reserve, reserve)
+    tries = math.ceil(max(JOINT_TRIES * frame, 4 * frame / coarsest))
+    return Pace(frame, math.ceil(frame / coarsest - 1e-9), halvings + reserve, reserve, tries)

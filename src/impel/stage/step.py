@@ -138,9 +138,10 @@ def all_finite(bodies):
 @kernel
 def can_halve(clock, pace, verdict, ticks):
     """May a step of so many ticks, which went badly, be taken back for a shorter one?"""
-    if verdict == DIVERGED and clock.unheld[0] >= RESIGN_AFTER:
-        return False
-    return ticks > (1 if verdict in (DIVERGED, IMPRECISE) else 1 << pace.reserve)
+    if verdict in (DIVERGED, IMPRECISE):
+        hopeless = verdict == DIVERGED and clock.unheld[0] >= RESIGN_AFTER
+        return ticks > 1 and not hopeless and clock.tries[0] < pace.tries
+    return ticks > 1 << pace.reserve
 
 
 @kernel
@@ -156,8 +157,10 @@ def halve_step(clock, verdict):
 
 
 @kernel
-def double_step(clock, ticks):
+def double_step(clock, pace, ticks):
     """After enough good steps of so many ticks, where the coarser grid of steps has a line."""
+    if clock.tries[0] >= pace.tries:
+        clock.patience[0] = GROW_AFTER
     clock.good[0] += 1
     if clock.grown[0] == 1 and clock.good[0] >= GROW_AFTER:
         clock.patience[0] = GROW_AFTER
@@ -196,6 +199,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
             return NEEDS_PAIRS
 
         copy(values, saved)
+        clock.tries[0] += 1
         verdict = step(
             time, dt, clock.dt_last[0], now.bodies, now.followers, now.joints, now.displaced, now.printed,
             now.contacts, now.actuators, now.hand, now.gravity, now.drag,
@@ -213,7 +217,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         clock.dt_last[0] = dt
         clock.unheld[0] = clock.unheld[0] + 1 if verdict == DIVERGED else 0
         clock.tick[0] += ticks
-        double_step(clock, ticks)
+        double_step(clock, pace, ticks)
         if one_step and clock.tick[0] < frame_ticks:
             return STEP_DONE
     check_joints(now.bodies, now.joints)
