@@ -9,6 +9,7 @@ SEEDS = range(1, 201)
 
 @pytest.fixture(scope="module")
 def judged():
+    judge(0, random_scene(0, seconds=0.05))  # compiles, which is not to be counted
     return [judge(seed, random_scene(seed)) for seed in SEEDS]
 
 
@@ -30,7 +31,7 @@ def test_random_scenes_are_refused_seldom_and_only_where_no_other_method_closes_
     assert len(refused) <= 0.03 * len(judged)
     for found in refused:
         joint = found.refused.rpartition("joints.")[2]
-        assert closest(random_scene(found.seed), joint) > APART, found.seed
+        assert closest(random_scene(found.seed), joint, starts=2) > APART, found.seed
 
 
 def test_a_seed_is_always_the_same_scene():
