@@ -1,12 +1,13 @@
 # make demo   a fresh clone shows what impel does          make test    lint, types and all tests
 # make bench  the figures the documentation claims         make gallery pictures and verdicts on the papers' claims
+# make fuzz   new random scenes, with their seeds
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 VALIDATOR := .cache/gltf-validator
 
-.PHONY: demo test test-plain test-wheel library wheel audit bench gallery pictures lint clean
+.PHONY: demo test test-plain test-wheel library wheel audit bench fuzz gallery pictures lint clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/impel demo -o out
@@ -42,6 +43,10 @@ lint: $(VENV)/.test-installed
 
 bench: $(VENV)/.test-installed
 	$(BIN)/python -m benchmarks
+
+# SEEDS="FIRST COUNT" plays scenes again that were printed.
+fuzz: $(VENV)/.test-installed
+	$(BIN)/python tests/fuzz $(SEEDS)
 
 gallery: $(VENV)/.installed
 	$(BIN)/impel gallery -o out/gallery

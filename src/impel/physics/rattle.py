@@ -228,8 +228,11 @@ def hold_or_give_way(bodies, joints, island, dt):
         # That it converges does not make a step accurate: it must be shorter, if it can.
         if turn < FINE_LEAP and growth < FINE_RAISED:
             return GOOD
-        if turn < LEAP and growth < RAISED:
-            return IMPRECISE if turn < EXACT_LEAP and growth < EXACT_RAISED else DIVERGED
+        if turn < EXACT_LEAP and growth < EXACT_RAISED:
+            return IMPRECISE
+        if turn < LEAP and growth < RAISED:  # if it must be taken, it gains nothing by it
+            slow_down(bodies, joints, island, math.sqrt(1.0 / growth))
+            return DIVERGED
     joints.effort[island] = math.inf
     restore(bodies, joints, island)
     give_way(bodies, joints, island, dt)

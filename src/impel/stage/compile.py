@@ -41,6 +41,7 @@ SPRING_SHARE = 0.5  # rad: of its swing, by which a spring may turn in a step; i
 SPRING_STEP = 1 / 1920  # s: ... but no step need be shorter for it: what swings so fast is not seen
 HALVINGS = 8  # of the coarsest step: contact at 20 m/s needs six ...
 JOINT_HALVINGS = 2  # more for joints alone: light bodies that carry heavy ones whip round in microseconds
+JOINT_TRIES = 10000  # steps a second that they may take: a structure of 12 bodies needs 0.1 ms for one
 FEWEST_HALVINGS = 2  # ... but an actuator or a spring that needs short steps anyway has halved it already
 _SHARED = (
     "what it bears is not determined, for its bodies are held by other joints in the same way; "
@@ -303,7 +304,7 @@ def _spring_step(bodies: Bodies, joints: Joints | None) -> float:
 def _pace(scene: Scene, stage: Stage, longest: float) -> Pace:
     frame = 1 / scene.world.fps
     if not isinstance(scene.world.step, str):
-        return Pace(frame, math.ceil(frame / scene.world.step - 1e-9), 0, 0)
+        return Pace(frame, math.ceil(frame / scene.world.step - 1e-9), 0, 0, 0)
     usual = min(
         frame,
         JOINT_STEP if stage.joints is not None else math.inf,
@@ -312,4 +313,5 @@ def _pace(scene: Scene, stage: Stage, longest: float) -> Pace:
     coarsest = min(usual, longest)
     halvings = max(HALVINGS - round(math.log2(usual / coarsest)), FEWEST_HALVINGS)
     reserve = JOINT_HALVINGS if stage.joints is not None else 0
-    return Pace(frame, math.ceil(frame / coarsest - 1e-9), halvings + reserve, reserve)
+    tries = math.ceil(max(JOINT_TRIES * frame, 4 * frame / coarsest))
+    return Pace(frame, math.ceil(frame / coarsest - 1e-9), halvings + reserve, reserve, tries)

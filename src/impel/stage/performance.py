@@ -54,7 +54,7 @@ class Performance:
         """Go on by one frame; `controller` is called before it, or before each of its steps."""
         moment = Moment(self) if controller is not None else None
         self.clock.frame_start[0] = self.time
-        self.clock.tick[0] = 0
+        self.clock.tick[0] = self.clock.tries[0] = 0
         ask = True
         while True:
             if controller is not None and moment is not None and ask:

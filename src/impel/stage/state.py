@@ -60,6 +60,7 @@ class Clock:
     forced: Integers  # the verdict on the first of a run of steps that were taken because none shorter was possible
     rough_steps: Integers  # how many there were in this run
     unheld: Integers  # how many steps in a row were taken in which joints did not hold
+    tries: Integers  # how many steps of the frame were tried
     rough_since: Floats  # s: when this run began ...
     rough_at: Integers  # ... and where: at a joint, or with two bodies
     rough_with: Integers
@@ -73,6 +74,7 @@ class Pace:
     steps: int  # coarsest steps in a frame
     deepest: int  # how often they may be halved; 0 for a fixed step
     reserve: int  # how many of these halvings are for joints only
+    tries: int  # after which no step of a frame is halved for joints
 
 
 def make_clock() -> Clock:

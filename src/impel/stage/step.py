@@ -176,9 +176,10 @@ def nothing_stirs(bodies, followers, joints, actuators, hand):
 @kernel
 def can_halve(clock, pace, verdict, ticks):
     """May a step of so many ticks, which went badly, be taken back for a shorter one?"""
-    if verdict == DIVERGED and clock.unheld[0] >= RESIGN_AFTER:
-        return False
-    return ticks > (1 if verdict in (DIVERGED, IMPRECISE) else 1 << pace.reserve)
+    if verdict in (DIVERGED, IMPRECISE):
+        hopeless = verdict == DIVERGED and clock.unheld[0] >= RESIGN_AFTER
+        return ticks > 1 and not hopeless and clock.tries[0] < pace.tries
+    return ticks > 1 << pace.reserve
 
 
 @kernel
@@ -194,8 +195,10 @@ def halve_step(clock, verdict):
 
 
 @kernel
-def double_step(clock, ticks):
+def double_step(clock, pace, ticks):
     """After enough good steps of so many ticks, where the coarser grid of steps has a line."""
+    if clock.tries[0] >= pace.tries:
+        clock.patience[0] = GROW_AFTER
     clock.good[0] += 1
     if clock.grown[0] == 1 and clock.good[0] >= GROW_AFTER:
         clock.patience[0] = GROW_AFTER
@@ -261,6 +264,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         elif clock.tick[0] % coarsest == 0 or clock.stirred[0] == 1:
             hold_for = pace.frame_seconds * (coarsest - clock.tick[0] % coarsest) / frame_ticks
         copy(values, saved, now.contacts)
+        clock.tries[0] += 1
         verdict = step(now, time, dt, hold_for, clock.held_for[0])
 
         if verdict != GOOD and can_halve(clock, pace, verdict, ticks):
@@ -277,7 +281,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         clock.stirred[0] = 1 if stirred(now, before) else 0
         clock.unheld[0] = clock.unheld[0] + 1 if verdict == DIVERGED else 0
         clock.tick[0] += ticks
-        double_step(clock, ticks)
+        double_step(clock, pace, ticks)
         if one_step and clock.tick[0] < frame_ticks:
             return STEP_DONE
     check_joints(now.bodies, now.joints)

@@ -1,0 +1,38 @@
+"""Random scenes hold together, and where they cannot, they say so. `make fuzz` looks for new ones."""
+
+import pytest
+from judging import APART, closest, judge
+from scenes import random_scene
+
+SEEDS = range(1, 201)
+
+
+@pytest.fixture(scope="module")
+def judged():
+    judge(0, random_scene(0, seconds=0.05))  # compiles, which is not to be counted
+    return [judge(seed, random_scene(seed)) for seed in SEEDS]
+
+
+@pytest.mark.slow
+def test_no_random_scene_has_a_fault(judged):
+    """No traceback, nothing that is not a number, no gap without a word, no energy from nowhere, not too slow."""
+    faults = {found.seed: found.faults() for found in judged if found.faults()}
+    assert not faults
+
+
+@pytest.mark.slow
+def test_joints_of_random_scenes_are_seldom_apart(judged):
+    assert sum(found.told for found in judged) <= 0.01 * len(judged)
+
+
+@pytest.mark.slow
+def test_random_scenes_are_refused_seldom_and_only_where_no_other_method_closes_them(judged):
+    refused = [found for found in judged if found.refused]
+    assert len(refused) <= 0.03 * len(judged)
+    for found in refused:
+        joint = found.refused.rpartition("joints.")[2]
+        assert closest(random_scene(found.seed), joint, starts=2) > APART, found.seed
+
+
+def test_a_seed_is_always_the_same_scene():
+    assert random_scene(7).to_document() == random_scene(7).to_document()
