@@ -55,11 +55,12 @@ CRUSHED_STRAIN = 1e7  # 1/s²: ... and the strain they ask care for: the limit o
 LONG = 1 / 240  # s: a long step, by which the force before the first one is limited
 SLIDES = 1e-4  # m/s: what slips this fast at Coulomb's limit slides
 DEPTH_SHARE = 0.5  # of the limit, by which the depth may change in a step
+FAINT = 1e-3  # of its elastic part: what is left of a force that damping all but takes away
 NEAR = 1e-3  # m: what is so near is as good as touching for whoever stands there
 ROOM_SHARE = 0.5  # of the room, by which bodies may approach each other in a step
 
 # Columns of `place`: centre of pressure; normal from the second body to the first; 1 where they touch, falling to 0
-# when they are no longer near; stiffness (N/m); mean products of how far the patch extends (m²): xx, xy, xz, yy, yz, zz.
+# when they are no longer near; stiffness (N/m); mean products of the patch's extent (m²): xx, xy, xz, yy, yz, zz.
 POINT, NORMAL, MET, STIFF, SPREAD = 0, 3, 6, 7, 8
 
 
@@ -282,12 +283,13 @@ def _meet(bodies, contacts, p, dt):
         moment = add(moment, held)
     contacts.touching[p] = 1.0
     contacts.load[p] = load
-    set3_at(contacts.place, p, POINT, add(get3(bodies.position, b), centre))
-    set3_at(contacts.place, p, NORMAL, normal)
-    contacts.place[p, STIFF] = stiffness
+    if load > FAINT * elastic or contacts.place[p, MET] == 0.0:  # else rounding is all that its direction is
+        set3_at(contacts.place, p, POINT, add(get3(bodies.position, b), centre))
+        set3_at(contacts.place, p, NORMAL, normal)
+        contacts.place[p, STIFF] = stiffness
+        set3_at(contacts.place, p, SPREAD, products[0])
+        set3_at(contacts.place, p, SPREAD + 3, (products[1][1], products[1][2], products[2][2]))
     contacts.place[p, MET] = 1.0
-    set3_at(contacts.place, p, SPREAD, products[0])
-    set3_at(contacts.place, p, SPREAD + 3, (products[1][1], products[1][2], products[2][2]))
     if bodies.asleep[a] == 0.0 and bodies.asleep[b] == 0.0:
         set3_at(contacts.friction, p, KEPT, force)
         # What slides, or lies on something that is moved, is not at rest, however slow it is.
