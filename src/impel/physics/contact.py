@@ -50,9 +50,8 @@ STIFFNESS_BOUND = 0.75  # a step is too long when this x stiffness x dt² / mass
 # all contacts of a body, in whatever direction, is well above ω²
 BLOW_CARE = 8.0  # x that for blows: undamped ones then keep their energy within 1 % ...
 CARELESS = 0.25  # s/m: ... and ones damped so much lose more than that anyway
-PUSHED = 0.5  # m/s: how fast bodies that are crushed, deeper than their coatings, are pushed apart at most ...
+PUSH, PUSHED = 200.0, 0.5  # m/s², m/s: how bodies that are crushed, deeper than their coatings, are pushed apart ...
 CRUSHED_STRAIN = 1e7  # 1/s²: ... and the strain they ask care for: the limit on their force keeps them from ringing
-LONG = 1 / 240  # s: a long step, by which the force before the first one is limited
 SLIDES = 1e-4  # m/s: what slips this fast at Coulomb's limit slides
 DEPTH_SHARE = 0.5  # of the limit, by which the depth may change in a step
 FAINT = 1e-3  # of its elastic part: what is left of a force that damping all but takes away
@@ -266,7 +265,9 @@ def _meet(bodies, contacts, p, dt):
     if load > elastic:
         allowed += min(load - elastic, rate / max(give * dt, 1e-300))
     if crushed:  # it is stopped with any force, but not thrown back
-        allowed = min(load, max(0.0, PUSHED - dot(slip, normal)) / (give * (dt if dt > 0.0 else LONG)))
+        closing = -dot(slip, normal)
+        push_out = PUSH * max(0.0, 1.0 + min(closing, 0.0) / PUSHED) / give
+        allowed = min(allowed, push_out + max(closing, 0.0) / max(give * dt, 1e-300))
     if allowed < load:
         force, moment = scale(force, allowed / load), scale(moment, allowed / load)
         load, stiffness = allowed, stiffness / excess
