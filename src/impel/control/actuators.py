@@ -90,7 +90,17 @@ def steer(bodies, actuators, gravity, dt, dt_last):
     want(bodies, actuators, dt_last)
     for s in range(len(actuators.knows)):
         pull_tree(bodies, actuators, s, gravity, dt, dt_last)
+    remember_motion(bodies, actuators)
     act(bodies, actuators, actuators.asked)
+
+
+@kernel
+def remember_motion(bodies, actuators):
+    """For what will be learnt from it the next time."""
+    linkage = actuators.linkage
+    for k in range(len(linkage.body)):
+        set3(actuators.last_velocity, k, get3(bodies.velocity, linkage.body[k]))
+        set3(actuators.last_momentum, k, get3(bodies.momentum, linkage.body[k]))
 
 
 @kernel
@@ -184,8 +194,6 @@ def act(bodies, actuators, forces):
     linkage = actuators.linkage
     for k in range(len(linkage.body)):
         body = linkage.body[k]
-        set3(actuators.last_velocity, k, get3(bodies.velocity, body))
-        set3(actuators.last_momentum, k, get3(bodies.momentum, body))
         set3(bodies.push, body, (0.0, 0.0, 0.0))
         set3(bodies.twist, body, (0.0, 0.0, 0.0))
     for a in range(len(actuators.body)):

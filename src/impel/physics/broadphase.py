@@ -27,7 +27,9 @@ MARGIN_MOST = 0.5  # of its radius: what falls in a crowd must not list the whol
 COUNT, WANTED, BUILT, BUILDS = range(4)
 LOWEST, HIGHEST = 0, 3  # columns of `near.box`
 POSITION, ORIENTATION = 0, 3  # columns of `near.built`
-PLACE = 14  # columns of `contacts.place`
+# Columns of `contacts.place`: centre of pressure; normal from the second body to the first; 1 where they touch, falling to 0
+# when they are no longer near; stiffness (N/m); mean products of the patch's extent (m²): xx, xy, xz, yy, yz, zz.
+POINT, NORMAL, MET, STIFF, SPREAD, PLACE = 0, 3, 6, 7, 8, 14
 
 
 @struct
@@ -43,7 +45,7 @@ class Near:
     excluded: Integers  # sorted keys i·N + j with i < j
     pair: Integers2  # (P, 2) scratch
     memory: Floats2  # (P, 20) scratch: touching, friction, place
-    table: Integers  # scratch: pairs that touch, by a hash of their bodies
+    table: Integers  # scratch: pairs that touch or touched, by a hash of their bodies
 
 
 @kernel
@@ -232,7 +234,7 @@ def _carry_over(table, new, memory, pair, touching, friction, place, count, foun
             memory[p, 1 + k] = friction[p, k]
         for k in range(PLACE):
             memory[p, 1 + REMEMBERED + k] = place[p, k]
-        if touching[p] > 0.0:
+        if touching[p] > 0.0 or place[p, MET] > 0.0:
             slot = _slot(pair, p, mask)
             while table[slot] >= 0:
                 slot = (slot + 1) & mask

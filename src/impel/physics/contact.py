@@ -36,7 +36,7 @@ from impel.physics import broadphase
 from impel.physics import coating as coating_of
 from impel.physics.bars import DISC, press_bar
 from impel.physics.bodies import Bodies, weighted
-from impel.physics.broadphase import PLACE, Near, with_capacity
+from impel.physics.broadphase import MET, NORMAL, PLACE, POINT, SPREAD, STIFF, Near, with_capacity
 from impel.physics.coating import Coating, both_press, default_coating, rolling_radius
 from impel.physics.friction import CRUSHED, FORCE, KEPT, REMEMBERED, SHEAR, resist_rolling, rub
 from impel.physics.patches import BOUNCE, COLUMNS, ELASTIC, distance, press_ball, press_balls, press_points, sum_up
@@ -57,10 +57,6 @@ DEPTH_SHARE = 0.5  # of the limit, by which the depth may change in a step
 FAINT = 1e-3  # of its elastic part: what is left of a force that damping all but takes away
 NEAR = 1e-3  # m: what is so near is as good as touching for whoever stands there
 ROOM_SHARE = 0.5  # of the room, by which bodies may approach each other in a step
-
-# Columns of `place`: centre of pressure; normal from the second body to the first; 1 where they touch, falling to 0
-# when they are no longer near; stiffness (N/m); mean products of the patch's extent (m²): xx, xy, xz, yy, yz, zz.
-POINT, NORMAL, MET, STIFF, SPREAD = 0, 3, 6, 7, 8
 
 
 @struct

@@ -496,10 +496,13 @@ def pull(actuators, handles, stuck, square, held, loose, gravity):
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         size = math.sqrt(actuators.whole_inertia[a])
-        wish = axpy(-lift_of(actuators, a, gravity), _three(handles.bias, k), get3(actuators.wish, a))
+        wish = get3(actuators.wish, a)
+        if actuators.press[a] >= 0.0:  # its press is given; only its damping is left
+            wish = axpy(-actuators.stiffness[a], get3(actuators.offset, a), wish)
+        wish = axpy(-lift_of(actuators, a, gravity), _three(handles.bias, k), wish)
         _set_three(blocked, k, scale(wish, size))
     forces_for(stuck, square, n, blocked, extra, scratch)
-    press_on(actuators, handles, stuck, square, blocked, extra)
+    forces_for(handles.free, handles.square[NOTHING], n, blocked, extra, scratch)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         most = actuators.press[a] if actuators.press[a] >= 0.0 else GRASP * loose * actuators.arm[a]
@@ -509,17 +512,6 @@ def pull(actuators, handles, stuck, square, held, loose, gravity):
     keep_blocked(handles, stuck, square, extra)
     for i in range(n):
         force[i] += extra[i]
-
-
-@kernel
-def press_on(actuators, handles, stuck, square, blocked, extra):
-    """Turn accelerations that cannot be had into the forces that would give them if nothing were in the way: nothing
-    for those who are told with how much to press."""
-    n = 3 * handles.count[ACTUATORS]
-    forces_for(handles.free, handles.square[NOTHING], n, blocked, extra, handles.vectors[SCRATCH])
-    for k in range(handles.count[ACTUATORS]):
-        if actuators.press[handles.actuator[k]] >= 0.0:
-            _set_three(extra, k, (0.0, 0.0, 0.0))
 
 
 @kernel
@@ -603,7 +595,10 @@ def learn(bodies, actuators, handles, stuck, square, smooth, its_square, heavy, 
         missed[i] = -extra[i]  # what is forgotten
     forces_for(stuck, square, n, blocked, gain, scratch)
     if heavy < math.inf:
-        press_on(actuators, handles, stuck, square, blocked, extra)
+        forces_for(handles.free, handles.square[NOTHING], n, blocked, extra, scratch)
+        for k in range(handles.count[ACTUATORS]):
+            if actuators.press[handles.actuator[k]] >= 0.0:  # it is told with how much to press, and learns no more
+                _set_three(extra, k, (0.0, 0.0, 0.0))
         keep_blocked(handles, stuck, square, extra)
         for i in range(n):
             gain[i] += extra[i]

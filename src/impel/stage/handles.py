@@ -13,9 +13,8 @@ from impel.control.actuators import Actuators
 from impel.geometry.fields import CAPSULE, CYLINDER, SPHERE
 from impel.kernel import Floats, Floats2, Floats3, Integers, Integers2, kernel, struct
 from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, get4, norm, rotate, scale, set3_at, sub
-from impel.physics.broadphase import COUNT
+from impel.physics.broadphase import COUNT, MET, NORMAL, POINT, SPREAD, STIFF
 from impel.physics.coating import FRICTION
-from impel.physics.contact import MET, NORMAL, POINT, SPREAD, STIFF
 from impel.physics.joints import ANGULAR_A, ANGULAR_B, JOINT, LINEAR, MEMBER, Joints
 
 # Columns of `row`.

@@ -2,7 +2,7 @@
 
 import math
 
-from impel.control.actuators import act, pull_tree, want
+from impel.control.actuators import act, pull_tree, remember_motion, want
 from impel.geometry.shapes import RADIUS
 from impel.kernel import kernel
 from impel.motion.rotations import set3
@@ -84,6 +84,7 @@ def control(bodies, joints, contacts, actuators, handles, gravity, dt, dt_last, 
             bodies, joints, contacts, actuators, handles, s, gravity, dt, dt_last, in_parts
         ):
             pull_tree(bodies, actuators, s, gravity, dt, dt_last)
+    remember_motion(bodies, actuators)
     act(bodies, actuators, actuators.asked)
 
 
