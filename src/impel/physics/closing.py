@@ -19,7 +19,6 @@ from impel.motion.rotations import (
     set4,
     set4_at,
 )
-from impel.physics.joint_forces import loosen
 from impel.physics.joint_rows import lean, look, weigh, worst_row
 from impel.physics.joints import (
     JOINT,
@@ -50,7 +49,6 @@ def close_gaps(bodies, joints, island, iterations):
     tile, tile_end = joints.island[island, TILE], joints.island[island + 1, TILE]
     damping, best, gap = 0.0, math.inf, math.inf
     back = False
-    loosen(joints.soft, bodies, joints, begin, end)
     for _ in range(iterations):
         look(bodies, joints, begin, end, True)
         meet_limits(joints, begin, end)

@@ -15,8 +15,10 @@ from impel.physics.closing import close_gaps, keep_places, meet_limits
 from impel.physics.joint_forces import (
     begin_again,
     draw,
+    freeze,
     let_slide,
     let_slip,
+    loosen,
     push_back,
     respin,
     rounds_of,
@@ -89,12 +91,12 @@ def hold_island(bodies, joints, island, dt):
         done = error <= TOLERANCE
         # The set of limits is settled before the iterations and checked after them, frozen in between.
         if done or iteration == 0:
-            changed = meet_limits(joints, begin, end)
-            slipped = done and let_slip(joints.soft, bodies, joints, begin, end, dt, rounds < ROUNDS - 1)
-            changed |= slipped
+            changed, left = meet_limits(joints, begin, end), False
+            if done:
+                left = let_slip(joints.soft, bodies, joints, begin, end, dt, rounds < ROUNDS - 1)
             if done and rounds < ROUNDS - 1:
-                changed |= leave_limits(joints, begin, end, impulse, dt)
-            if changed:
+                left |= leave_limits(joints, begin, end, impulse, dt)
+            if changed or left:
                 if rounds == ROUNDS:
                     return False
                 done = False
@@ -102,13 +104,12 @@ def hold_island(bodies, joints, island, dt):
                 rounds += 1
                 last_error, error = math.inf, 1.0  # of the new set nothing is known yet
                 weigh(bodies, joints, island, 0.0)
-                if slipped:
-                    begin_again(joints.soft, bodies, joints, island)
+                if left and begin_again(joints.soft, bodies, joints, island):
                     continue
         if done:
             break
         if iteration == ITERATIONS or not error < 100.0 * last_error:
-            if error > ACCEPTABLE:
+            if error > ACCEPTABLE or meet_limits(joints, begin, end):
                 return False
             break
         iteration += 1
@@ -172,14 +173,19 @@ def give_way(bodies, joints, island, dt):
     """What happens in a step, if it must be taken, that no impulses can hold: a loop folds flat, limits contradict.
 
     All move as if they were free, then the gaps are closed without regard to time. The velocities, which will be
-    projected on the joints, can only lose by it.
+    projected on the joints, can only lose by it. Springs, if they can, stay as long as they were: to stretch a stiff
+    one would be work.
     """
     for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
         i = joints.members[k]
         set3(bodies.velocity, i, get3_at(joints.place, i, KEPT_VELOCITY))
         set3(bodies.momentum, i, get3_at(joints.place, i, KEPT_MOMENTUM))
+    begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
+    freeze(joints.soft, joints, begin, end)
     move_freely(bodies, joints, island, dt)
-    close_gaps(bodies, joints, island, ITERATIONS)
+    gap = close_gaps(bodies, joints, island, ITERATIONS)
+    if loosen(joints.soft, bodies, joints, begin, end) and gap > TOLERABLE:
+        close_gaps(bodies, joints, island, ITERATIONS)
     for r in range(3 * joints.island[island, TILE], 3 * joints.island[island + 1, TILE]):
         joints.rows[r, FORCE] = joints.rows[r, BEFORE] = 0.0
     for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
