@@ -81,7 +81,7 @@ def hold_island(bodies, joints, island, dt):
         change[r] = dt * (2.0 * rows[r, FORCE] - rows[r, BEFORE]) * rows[r, LIVE]
         impulse[r] = change[r]
     yield_more(joints.soft, joints, begin, end)
-    iteration, rounds = 0, 0
+    iteration, rounds, most_rounds = 0, 0, ROUNDS + rounds_of(joints.soft)
     last_error = math.inf
     while True:
         strike(bodies, joints, begin, end, change)
@@ -93,11 +93,11 @@ def hold_island(bodies, joints, island, dt):
         if done or iteration == 0:
             changed, left = meet_limits(joints, begin, end), False
             if done:
-                left = let_slip(joints.soft, bodies, joints, begin, end, dt, rounds < ROUNDS - 1)
-            if done and rounds < ROUNDS - 1:
+                left = let_slip(joints.soft, bodies, joints, begin, end, dt, rounds < most_rounds - 1)
+            if done and rounds < most_rounds - 1:
                 left |= leave_limits(joints, begin, end, impulse, dt)
             if changed or left:
-                if rounds == ROUNDS:
+                if rounds == most_rounds:
                     return False
                 done = False
                 iteration = 0
