@@ -14,7 +14,6 @@ from impel.physics.exact import hold_exactly
 from impel.physics.gaps import measure_gaps
 from impel.physics.joint_forces import keep_grip
 from impel.physics.joint_specs import JointSpec
-from impel.physics.joints import STUCK
 from impel.physics.rattle import give_way, hold_island, keep_motion, restore
 from impel.physics.verdicts import IMPRECISE
 
