@@ -113,20 +113,6 @@ def test_correction_invents_no_torque():
     assert np.abs(actuators.learnt).max() < 1e-12
 
 
-@pytest.mark.parametrize("relaxation", [0.04, 0.06, 0.1])
-@pytest.mark.parametrize("adaptation", [5, 10, 20])
-@pytest.mark.parametrize("gravity", [EARTH, (0.0, 0.0, 0.0)])
-def test_blocked_actor_does_not_shoot_off_when_released(relaxation, adaptation, gravity):
-    spec = move(FAR, relaxation=relaxation, adaptation=adaptation)
-    bodies, actuators = one_body(spec)
-    t, trace = run(bodies, actuators, seconds=4.5, dt=1 / 2000, gravity=gravity, wall=1.0, release=3.0)
-    assert trace[t < 3, 0].max() < 1.05  # it was blocked, for more than a second
-    blocked = np.flatnonzero(trace[:, 0] > 0.99)[0]
-    assert t[blocked] < 2.0
-    assert trace[t > 3, 3].max() < 1.3 * steady_speed(spec)
-    assert trace[-1, 0] > 1.5  # and it went on
-
-
 @pytest.mark.parametrize(("alpha", "elasticity"), [(0.1, 0.5), (0.1, 1.2)])
 def test_random_steps_stay_within_twice_the_error_of_even_ones(alpha, elasticity):
     """The paper's test: a resting target, steps at random between 0.1 and 1.9 times the mean."""

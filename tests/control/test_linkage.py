@@ -284,7 +284,7 @@ def test_what_is_learnt_at_once_is_the_weight(links, asked):
         oracle.push()
         mujoco.mj_step(oracle.model, oracle.data)
     mujoco.mj_forward(oracle.model, oracle.data)
-    assert np.abs(oracle.data.qacc).max() < 0.2  # it fell with 9.81 m/s² or more
+    assert np.abs(oracle.data.qacc).max() < 0.5  # it fell with 9.81 m/s² or more
 
 
 @pytest.mark.parametrize("wn", [4.5, 20.0])

@@ -66,10 +66,10 @@ def test_what_blocks_an_actor_is_pressed_with_a_constant_force(case, loose: bool
 
 def test_a_press_is_as_hard_as_it_is_told_to_be() -> None:
     for press in (2.0, 20.0):
-        scene = Scene(seconds=3, gravity=[0, 0, 0])
+        scene = Scene(seconds=6, gravity=[0, 0, 0])
         scene.body("wall", box=[0.2, 2, 2], fixed=True, at=[1, 0, 0])
         ball = scene.body("ball", sphere=0.1, mass=1)
-        ball.move([[0, 0, 0], [3, 0, 0]], speed=1, base_distance=0.3, press=press)
+        ball.move([[0, 0, 0], [3, 0, 0]], speed=1, base_distance=0.3, press=press, strength="unlimited")
         take = simulate(scene)
         assert take.channels["ball.move.force"][-1] == pytest.approx(press, rel=0.02)
         slide = take.position[-1, take.index("ball")]

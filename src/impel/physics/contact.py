@@ -50,16 +50,16 @@ STIFFNESS_BOUND = 0.75  # a step is too long when this x stiffness x dt² / mass
 # all contacts of a body, in whatever direction, is well above ω²
 BLOW_CARE = 8.0  # x that for blows: undamped ones then keep their energy within 1 % ...
 CARELESS = 0.25  # s/m: ... and ones damped so much lose more than that anyway
-PUSHED = 0.5  # m/s: how fast bodies that are crushed, deeper than their coatings, are pushed apart at most ...
+PUSH, PUSHED = 200.0, 0.5  # m/s², m/s: how bodies that are crushed, deeper than their coatings, are pushed apart ...
 CRUSHED_STRAIN = 1e7  # 1/s²: ... and the strain they ask care for: the limit on their force keeps them from ringing
-LONG = 1 / 240  # s: a long step, by which the force before the first one is limited
 SLIDES = 1e-4  # m/s: what slips this fast at Coulomb's limit slides
 DEPTH_SHARE = 0.5  # of the limit, by which the depth may change in a step
+FAINT = 1e-3  # of its elastic part: what is left of a force that damping all but takes away
 NEAR = 1e-3  # m: what is so near is as good as touching for whoever stands there
 ROOM_SHARE = 0.5  # of the room, by which bodies may approach each other in a step
 
 # Columns of `place`: centre of pressure; normal from the second body to the first; 1 where they touch, falling to 0
-# when they are no longer near; stiffness (N/m); mean products of how far the patch extends (m²): xx, xy, xz, yy, yz, zz.
+# when they are no longer near; stiffness (N/m); mean products of the patch's extent (m²): xx, xy, xz, yy, yz, zz.
 POINT, NORMAL, MET, STIFF, SPREAD = 0, 3, 6, 7, 8
 
 
@@ -265,7 +265,9 @@ def _meet(bodies, contacts, p, dt):
     if load > elastic:
         allowed += min(load - elastic, rate / max(give * dt, 1e-300))
     if crushed:  # it is stopped with any force, but not thrown back
-        allowed = min(load, max(0.0, PUSHED - dot(slip, normal)) / (give * (dt if dt > 0.0 else LONG)))
+        closing = -dot(slip, normal)
+        push_out = PUSH * max(0.0, 1.0 + min(closing, 0.0) / PUSHED) / give
+        allowed = min(allowed, push_out + max(closing, 0.0) / max(give * dt, 1e-300))
     if allowed < load:
         force, moment = scale(force, allowed / load), scale(moment, allowed / load)
         load, stiffness = allowed, stiffness / excess
@@ -282,12 +284,13 @@ def _meet(bodies, contacts, p, dt):
         moment = add(moment, held)
     contacts.touching[p] = 1.0
     contacts.load[p] = load
-    set3_at(contacts.place, p, POINT, add(get3(bodies.position, b), centre))
-    set3_at(contacts.place, p, NORMAL, normal)
-    contacts.place[p, STIFF] = stiffness
+    if load > FAINT * elastic or contacts.place[p, MET] == 0.0:  # else rounding is all that its direction is
+        set3_at(contacts.place, p, POINT, add(get3(bodies.position, b), centre))
+        set3_at(contacts.place, p, NORMAL, normal)
+        contacts.place[p, STIFF] = stiffness
+        set3_at(contacts.place, p, SPREAD, products[0])
+        set3_at(contacts.place, p, SPREAD + 3, (products[1][1], products[1][2], products[2][2]))
     contacts.place[p, MET] = 1.0
-    set3_at(contacts.place, p, SPREAD, products[0])
-    set3_at(contacts.place, p, SPREAD + 3, (products[1][1], products[1][2], products[2][2]))
     if bodies.asleep[a] == 0.0 and bodies.asleep[b] == 0.0:
         set3_at(contacts.friction, p, KEPT, force)
         # What slides, or lies on something that is moved, is not at rest, however slow it is.
