@@ -19,7 +19,6 @@ from impel.motion.rotations import (
     set4,
     set4_at,
 )
-from impel.physics.joint_forces import loosen
 from impel.physics.joint_rows import lean, look, weigh, worst_row
 from impel.physics.joints import (
     ACTIVE,
@@ -36,6 +35,7 @@ from impel.physics.joints import (
     NORMAL,
     SECOND,
     SECOND_ACTIVE,
+    STUCK,
     TILE,
     TURNING_A,
     UPPER,
@@ -44,7 +44,7 @@ from impel.physics.skyline import solve
 
 MET = 1e-10  # m or rad: a limit that is overstepped by more than this is met
 CLOSED = 1e-12  # m or rad
-LEAST, STUCK = 1e-6, 1e6  # damping that makes a difference, and that at which nothing moves any more
+LEAST, MOST = 1e-6, 1e6  # damping that makes a difference, and that at which nothing moves any more
 RELEASES = 4  # times that limits which pull are let go of in one iteration
 
 
@@ -60,7 +60,6 @@ def close_gaps(bodies, joints, island, iterations):
     damping, best, gap = 0.0, math.inf, math.inf
     back = False
     keep_best(bodies, joints, island)
-    loosen(joints.soft, bodies, joints, begin, end)
     for _ in range(iterations):
         look(bodies, joints, begin, end, True)
         forget_limits(joints, begin, end)
@@ -78,7 +77,7 @@ def close_gaps(bodies, joints, island, iterations):
             back = True
             continue
         back = False
-        if gap <= CLOSED or damping > STUCK:
+        if gap <= CLOSED or damping > MOST:
             break
         lean(bodies, joints, island)
         for n in range(RELEASES):
@@ -149,7 +148,7 @@ def keep_limits(joints, island, kept):
 
 @kernel
 def take_limits(joints, island, kept):
-    """Back to what was noted. What is more than limits in their rows, springs and friction, is out."""
+    """Back to what was noted. Springs that share the row of a limit are out, friction is as it is."""
     for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
         joint = joints.each[k]
         j, second = joint.index, joint.second
@@ -157,8 +156,10 @@ def take_limits(joints, island, kept):
         if second >= 0:
             joints.coordinate[second], joints.active[second] = kept[j, SECOND], kept[j, SECOND_ACTIVE]
         set3(joints.normal, j, get3_at(kept, j, NORMAL))
+        stuck = joint.soft >= 0 and joint.limits == 1 and joints.grip[joint.soft, STUCK] != 0.0
         for n in range(joint.limits):
-            joints.rows[joint.limit + n, LIVE] = abs(joints.active[j if n == 0 else second])
+            held = stuck or joints.active[j if n == 0 else second] != 0.0
+            joints.rows[joint.limit + n, LIVE] = 1.0 if held else 0.0
 
 
 @kernel

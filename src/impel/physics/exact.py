@@ -29,7 +29,7 @@ from impel.motion.rotations import (
 )
 from impel.physics.bodies import turn_freely
 from impel.physics.closing import meet_limits
-from impel.physics.joint_forces import draw, let_slip, yield_more
+from impel.physics.joint_forces import draw, let_slip, rounds_of, yield_more
 from impel.physics.joint_rows import axes_of, look
 from impel.physics.joints import (
     ANGULAR_A,
@@ -87,7 +87,8 @@ def hold_exactly(bodies, joints, island, dt, tolerance, acceptable, tolerable):
             spare.start[r, c] = rows[r, c]
     yield_more(joints.soft, joints, begin, end)
     held = False
-    for n in range(ROUNDS):
+    more = rounds_of(joints.soft)
+    for n in range(ROUNDS + more):
         held = _iterate(bodies, joints, island, dt, tolerance, acceptable, tolerable)
         for r in range(first, last):
             for c in range(9):
@@ -95,8 +96,8 @@ def hold_exactly(bodies, joints, island, dt, tolerance, acceptable, tolerable):
         if not held:
             break
         changed = meet_limits(joints, begin, end)
-        changed |= let_slip(joints.soft, bodies, joints, begin, end, dt, n < ROUNDS // 2)
-        if n < ROUNDS // 2:
+        changed |= let_slip(joints.soft, bodies, joints, begin, end, dt, n < ROUNDS // 2 + more)
+        if n < ROUNDS // 2 + more:
             changed |= _leave_limits(joints, begin, end)
         if not changed:
             break

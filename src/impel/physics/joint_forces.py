@@ -188,10 +188,24 @@ def _drag(soft, bodies, joints, k, g):
 
 
 @kernel
-def loosen(soft, bodies, joints, begin, end):
-    """Let go of all that only makes sense within a step."""
+def freeze(soft, joints, begin, end):
+    """Hold all springs and frictions where they are, but for those at a limit."""
     if soft is None:
         return
+    for k in range(begin, end):
+        g = joints.each[k].soft
+        if g >= 0 and joints.broken[joints.each[k].index] == 0.0:
+            at_limit = soft[g].count == 1 and joints.active[joints.each[k].index] != 0.0
+            joints.grip[g, STUCK] = 0.0 if at_limit else 1.0
+            set3_at(joints.grip, g, ANCHOR, get3_at(joints.grip, g, NOW))
+            _set_live(joints, soft[g].row, soft[g].count, True)
+
+
+@kernel
+def loosen(soft, bodies, joints, begin, end):
+    """Let go of all that springs and friction do in this step; is there something?"""
+    if soft is None:
+        return False
     for k in range(begin, end):
         g = joints.each[k].soft
         if g >= 0:
@@ -199,6 +213,7 @@ def loosen(soft, bodies, joints, begin, end):
             _drag(soft, bodies, joints, k, g)
             set3_at(joints.grip, g, PUSH, (0.0, 0.0, 0.0))
             _set_live(joints, soft[g].row, soft[g].count, is_held(joints, k, g))
+    return True
 
 
 @kernel
@@ -303,9 +318,9 @@ def _slip_one(soft, bodies, joints, k, g, dt, may_go):
 def begin_again(soft, bodies, joints, island):
     """Begin the first half of a step again after something began to slip or got stuck, with the impulses that would be
     right if nothing moved: those of the slip, and what the others must do to hold them. (To take back what no longer
-    acts, and nothing else, would throw light bodies about.) Needs the new matrix."""
+    acts, and nothing else, would throw light bodies about.) Needs the new matrix. Did it?"""
     if soft is None:
-        return
+        return False
     change, impulse = joints.change, joints.impulse
     begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
     for k in range(begin, end):
@@ -324,6 +339,7 @@ def begin_again(soft, bodies, joints, island):
         for r in range(joints.each[k].row, joints.each[k].row_end):
             impulse[r] += change[r]
             change[r] = impulse[r]
+    return True
 
 
 @kernel

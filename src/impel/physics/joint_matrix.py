@@ -68,17 +68,18 @@ def undetermined(bodies: Bodies, joints: Joints) -> list[int]:
     return sorted(found)
 
 
-def fastest_spring(bodies: Bodies, joints: Joints) -> float:
-    """How fast the springs of joints swing, in radians a second, as all is placed; 0 if there are none. After
-    `assemble`. In very large structures, how fast they would swing if nothing else held their bodies."""
-    fastest = 0.0
-    for acts, _, live, stiffness in _islands(bodies, joints) if joints.soft is not None else ():
+def spring_rates(bodies: Bodies, joints: Joints) -> Floats:
+    """How fast each spring of the joints alone would swing what it moves, as all is placed, in radians a second, in the
+    order of `soft`. After `assemble`. In very large structures, as if nothing else held its bodies."""
+    rates = np.zeros(0 if joints.soft is None else len(joints.soft))
+    soft = {int(joint["index"]): int(joint["soft"]) for joint in joints.each}
+    for acts, owner, live, stiffness in _islands(bodies, joints) if len(rates) else ():
         springs = acts[stiffness > 0.0] * np.sqrt(stiffness[stiffness > 0.0])[:, None]
         held = acts[live & (stiffness == 0.0)]
         if len(springs) and 0 < len(held) <= MOST_ROWS:
             held = held / np.maximum(np.linalg.norm(held, axis=1), 1e-300)[:, None]
             _, size, free = np.linalg.svd(held)
             springs = springs @ free[np.sum(size > DETERMINED) :].T
-        if springs.size:
-            fastest = max(fastest, float(np.linalg.norm(springs, 2)))
-    return fastest
+        for j, spring in zip(owner[stiffness > 0.0], springs):
+            rates[soft[int(j)]] = max(rates[soft[int(j)]], float(np.linalg.norm(spring)))
+    return rates

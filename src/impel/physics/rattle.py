@@ -34,9 +34,11 @@ from impel.physics.joint_forces import (
     begin_again,
     draw,
     foresee,
+    freeze,
     keep_grip,
     let_slide,
     let_slip,
+    loosen,
     push_back,
     respin,
     rounds_of,
@@ -106,7 +108,7 @@ def hold_island(bodies, joints, island, dt):
     draw(joints.soft, bodies, joints, island, dt)
     start_impulses(joints, tile, tile_end, dt)
     yield_more(joints.soft, joints, begin, end)
-    iteration, rounds = 0, 0
+    iteration, rounds, most_rounds = 0, 0, ROUNDS + rounds_of(joints.soft)
     last_error = math.inf
     while True:
         strike(bodies, joints, begin, end, change)
@@ -120,21 +122,20 @@ def hold_island(bodies, joints, island, dt):
             done = True
         # The set of limits is settled before the iterations and checked after them, frozen in between.
         if done or iteration == 0:
-            changed = meet_limits(joints, begin, end)
-            slipped = done and let_slip(joints.soft, bodies, joints, begin, end, dt, rounds < ROUNDS - 1)
-            changed |= slipped
-            if done and rounds < ROUNDS - 1:
-                changed |= leave_limits(joints, begin, end, impulse, dt)
-            if changed:
-                if rounds == ROUNDS:
+            changed, left = meet_limits(joints, begin, end), False
+            if done:
+                left = let_slip(joints.soft, bodies, joints, begin, end, dt, rounds < most_rounds - 1)
+            if done and rounds < most_rounds - 1:
+                left |= leave_limits(joints, begin, end, impulse, dt)
+            if changed or left:
+                if rounds == most_rounds:
                     return DIVERGED
                 done = False
                 iteration = 0
                 rounds += 1
                 last_error, error = math.inf, 1.0  # of the new set nothing is known yet
                 weigh(bodies, joints, island, 0.0)
-                if slipped:
-                    begin_again(joints.soft, bodies, joints, island)
+                if left and begin_again(joints.soft, bodies, joints, island):
                     continue
         if done:
             break
@@ -267,15 +268,22 @@ def give_way(bodies, joints, island, dt):
     """What happens in a step, if it must be taken, that no impulses can hold: a loop folds flat, limits contradict.
 
     All move as if they were free, then the gaps are closed without regard to time: by mass, or else with equal masses
-    after all of the way, a quarter of it, or none. The velocities, which will be projected, only lose by it.
+    after all of the way, a quarter of it, or none. The velocities, which will be projected, only lose by it. Springs, if
+    they can, stay as long as they were: to stretch a stiff one would be work.
     """
     closed = ACCEPTABLE * min(joints.size[island], 1.0)
+    begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
+    freeze(joints.soft, joints, begin, end)
     move_freely(bodies, joints, island, dt)
-    if close_gaps(bodies, joints, island, CLOSINGS) <= closed:
+    gap = close_gaps(bodies, joints, island, CLOSINGS)
+    if loosen(joints.soft, bodies, joints, begin, end) and not gap <= closed:
+        gap = close_gaps(bodies, joints, island, CLOSINGS)
+    if gap <= closed:
         follow_way(bodies, joints, island, dt)
     else:
         for n in range(3):
             restore(bodies, joints, island)
+            loosen(joints.soft, bodies, joints, begin, end)
             move_freely(bodies, joints, island, dt if n == 0 else 0.25 * dt if n == 1 else 0.0)
             if close_evenly(bodies, joints, island, CLOSINGS) <= closed:
                 break
@@ -325,8 +333,8 @@ def restore(bodies, joints, island):
         momentum = get3_at(joints.place, i, KEPT_MOMENTUM)
         set3(bodies.momentum, i, momentum)
         set3(bodies.spin, i, spin_of(bodies, i, momentum))
-    take_limits(joints, island, joints.spare.kept)
     take_grip(joints, island)
+    take_limits(joints, island, joints.spare.kept)
 
 
 @kernel

@@ -18,7 +18,7 @@ from impel.physics.coating import Coating, default_coating
 from impel.physics.contact import Contacts, make_contacts
 from impel.physics.follow import Followers, Told, make_followers
 from impel.physics.gaps import APART
-from impel.physics.joint_matrix import fastest_spring, undetermined
+from impel.physics.joint_matrix import spring_rates, undetermined
 from impel.physics.joint_specs import KINDS, JointSpec
 from impel.physics.joints import AT_A, FRAME_A, Joints, make_joints
 from impel.scene.actors import Move, Turn
@@ -111,9 +111,13 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         gravity=scene.world.gravity,
         drag=scene.world.drag,
     )
+    rates = np.zeros(0) if joints is None else spring_rates(bodies, joints)
+    pace = _pace(scene, stage, min(largest_stable_step(actuator_specs), _spring_step(rates)))
+    if joints is not None and joints.soft is not None:
+        _calm(joints.soft, rates, pace)
     return Compiled(
         stage=stage,
-        pace=_pace(scene, stage, min(largest_stable_step(actuator_specs), _spring_step(bodies, joints))),
+        pace=pace,
         frames=round(scene.world.seconds * scene.world.fps) + 1,
         cast=cast,
         troupe=troupe,
@@ -295,10 +299,18 @@ def _coating(body: Body, mass: float) -> Coating:
     return default_coating(body.shape.to_document(), mass)._replace(**given)
 
 
-def _spring_step(bodies: Bodies, joints: Joints | None) -> float:
+def _spring_step(rates: Floats) -> float:
     """The longest step that shows how the fastest spring swings; all are stable in any."""
-    rate = 0.0 if joints is None else fastest_spring(bodies, joints)
-    return max(SPRING_SHARE / rate, SPRING_STEP) if rate > 0.0 else math.inf
+    fastest = float(rates.max(initial=0.0))
+    return max(SPRING_SHARE / fastest, SPRING_STEP) if fastest > 0.0 else math.inf
+
+
+def _calm(soft: NDArray[np.void], rates: Floats, pace: Pace) -> None:
+    """Springs that swing too fast for the steps to show come to rest within one instead: what is left of such a swing
+    would be neither seen nor right."""
+    step = pace.frame_seconds / pace.steps
+    unseen = rates * step > 1.001 * SPRING_SHARE
+    soft["damping"][unseen] = np.maximum(soft["damping"], step * soft["stiffness"])[unseen]
 
 
 def _pace(scene: Scene, stage: Stage, longest: float) -> Pace:

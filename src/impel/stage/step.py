@@ -218,12 +218,15 @@ def check_joints(bodies, joints):
 @kernel
 def stirred(now, before):
     """Whether what holds an actor has changed in a step: something touches it or lets go, a joint meets or leaves a
-    limit."""
+    limit, or breaks."""
     if now.actuators is None:
         return False
     if now.joints is not None:
         for j in range(len(now.joints.active)):
             if now.joints.active[j] != before.joints.active[j]:
+                return True
+        for j in range(len(now.joints.broken)):
+            if now.joints.broken[j] != before.joints.broken[j]:
                 return True
     if now.contacts is not None:
         for p in range(now.contacts.near.info[COUNT]):
