@@ -19,6 +19,7 @@ if not PLAIN:
         from numba.core.lowering import Lower
         from numba.core.registry import CPUDispatcher
         from numba.core.serialize import dumps
+        from numba.core.targetconfig import TargetConfig
         from numba.core.typed_passes import NativeLowering, NoPythonSupportedFeatureValidation
         from numba.core.typing.templates import AttributeTemplate
     except ImportError as missing:
@@ -37,6 +38,7 @@ __all__ = [
     "NativeLowering",
     "NoPythonSupportedFeatureValidation",
     "PythonFunctionDescriptor",
+    "TargetConfig",
     "_LowerResult",
     "_dynfunc",
     "compile_result",

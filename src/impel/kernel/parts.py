@@ -7,6 +7,8 @@ calls is optimised and turned into machine code, once, together with all its par
 third faster, and runs as fast.
 """
 
+import functools
+from types import CodeType
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -25,6 +27,7 @@ from impel.kernel.inner import (
     NativeLowering,
     NoPythonSupportedFeatureValidation,
     PythonFunctionDescriptor,
+    TargetConfig,
     _dynfunc,
     _LowerResult,
     compile_result,
@@ -47,11 +50,15 @@ class Part(CPUDispatcher):
         options = {"nopython": True, **kernel.options}
         super().__init__(kernel.py_func, targetoptions=options, pipeline_class=_PartCompiler)
         self._cache = _PartCache(kernel)
+        self._templates: dict[Any, Any] = {}  # what callers were told, which takes numba a while to put together
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Compile once for all integers, not again for every number that a caller writes out."""
         plain = {name: types.unliteral(kind) for name, kind in kws.items()}
-        return super().get_call_template(tuple(map(types.unliteral, args)), plain)
+        asked = (tuple(map(types.unliteral, args)), tuple(plain.items()))
+        if asked not in self._templates:
+            self._templates[asked] = super().get_call_template(asked[0], plain)
+        return self._templates[asked]
 
 
 class _Code(JITCodeLibrary):
@@ -104,6 +111,38 @@ class _LowerPart(LoweringPass):
         return True
 
 
+# Passes that look for what kernels do not contain: closures, functions that numba would paste in, lists of literals,
+# exceptions with arguments, expressions of whole arrays. A second look for dead branches finds none, either.
+IDLE = {
+    "WithLifting",
+    "RewriteDynamicRaises",
+    "MakeFunctionToJitFunction",
+    "InlineInlinables",
+    "FindLiterallyCalls",
+    "LiteralUnroll",
+    "LiteralPropagationSubPipelinePass",
+    "InlineOverloads",
+    "NopythonRewrites",
+    "DumpParforDiagnostics",
+}
+
+
+def _compare_quickly() -> None:
+    """Numba compares its settings at every call that it types, and builds two dictionaries with all of them for that:
+    a tenth of all the time. Most are the same ones."""
+    compare: Any = TargetConfig.__eq__
+    digits = functools.cache(lambda kind: hash(tuple(sorted(kind.options))))
+
+    def same(self: Any, other: object) -> Any:
+        return (type(self) is type(other) and self._values == other._values) or compare(self, other)  # type: ignore[attr-defined]
+
+    TargetConfig.__eq__ = same  # type: ignore[method-assign]
+    TargetConfig.__hash__ = lambda self: digits(type(self))  # type: ignore[method-assign]
+
+
+_compare_quickly()
+
+
 class WholeCompiler(Compiler):
     """Numba's compiler for kernels that Python calls."""
 
@@ -111,7 +150,12 @@ class WholeCompiler(Compiler):
 
     def define_pipelines(self) -> list[Any]:
         (pipeline,) = super().define_pipelines()
-        pipeline.passes = [(self.lowering if p is NativeLowering else p, why) for p, why in pipeline.passes]
+        passes = dict(pipeline.passes)  # each once
+        if not self.state.flags.nrt:  # it makes no arrays
+            constants = self.state.func_id.func.__code__.co_consts
+            idle = IDLE if any(isinstance(each, CodeType) for each in constants) else {*IDLE, "InlineClosureLikes"}
+            passes = {p: why for p, why in passes.items() if p.__name__ not in idle}
+        pipeline.passes = [(self.lowering if p is NativeLowering else p, why) for p, why in passes.items()]
         pipeline._finalized = False
         pipeline.add_pass_after(CountFromFront, NoPythonSupportedFeatureValidation)
         pipeline.finalize()
