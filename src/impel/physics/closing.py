@@ -36,6 +36,7 @@ from impel.physics.joints import (
     TILE,
     TURNING_A,
     UPPER,
+    WELD,
 )
 from impel.physics.skyline import solve
 
@@ -124,11 +125,13 @@ def keep_places(bodies, joints, island):
 
 @kernel
 def keep_limits(joints, island, kept):
-    """Note coordinates, limits and normals of an island's joints."""
+    """Note coordinates, limits and normals of an island's joints, as far as they have any."""
     for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
-        j = joints.each[k].index
-        kept[j, COORDINATE], kept[j, ACTIVE] = joints.coordinate[j], joints.active[j]
-        set3_at(kept, j, NORMAL, get3(joints.normal, j))
+        joint = joints.each[k]
+        j = joint.index
+        if joint.limit >= 0 or joint.kind > WELD:
+            kept[j, COORDINATE], kept[j, ACTIVE] = joints.coordinate[j], joints.active[j]
+            set3_at(kept, j, NORMAL, get3(joints.normal, j))
 
 
 @kernel
@@ -137,8 +140,9 @@ def take_limits(joints, island, kept):
     for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
         joint = joints.each[k]
         j = joint.index
-        joints.coordinate[j], joints.active[j] = kept[j, COORDINATE], kept[j, ACTIVE]
-        set3(joints.normal, j, get3_at(kept, j, NORMAL))
+        if joint.limit >= 0 or joint.kind > WELD:
+            joints.coordinate[j], joints.active[j] = kept[j, COORDINATE], kept[j, ACTIVE]
+            set3(joints.normal, j, get3_at(kept, j, NORMAL))
         if joint.limit >= 0:
             joints.rows[joint.limit, LIVE] = abs(joints.active[j])
 

@@ -49,6 +49,7 @@ from impel.physics.joints import (
     LINEAR,
     LIVE,
     MEMBER,
+    NORMAL,
     PAIR,
     SHARED,
     TILE,
@@ -92,8 +93,9 @@ def hold_exactly(bodies, joints, island, dt, tolerance, acceptable, tolerable):
         for c in range(9):
             rows[r, c] = spare.start[r, c]
     for k in range(begin, end):
-        j = joints.each[k].index
-        set3(joints.normal, j, get3_at(spare.kept, j, 2))
+        if joints.each[k].kind > WELD:
+            j = joints.each[k].index
+            set3(joints.normal, j, get3_at(spare.kept, j, NORMAL))
     return held
 
 
@@ -167,7 +169,8 @@ def _try_impulses(bodies, joints, island, dt):
         set3(bodies.momentum, i, get3_at(place, i, KEPT_MOMENTUM))
     for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
         joint = joints.each[k]
-        joints.coordinate[joint.index] = joints.spare.kept[joint.index, COORDINATE]
+        if joint.limit >= 0 or joint.kind > WELD:
+            joints.coordinate[joint.index] = joints.spare.kept[joint.index, COORDINATE]
         for side in range(2):
             i = joint.a if side == 0 else joint.b
             m = bodies.inverse_mass[i] if side == 0 else -bodies.inverse_mass[i]
