@@ -27,8 +27,8 @@ MARGIN_MOST = 0.5  # of its radius: what falls in a crowd must not list the whol
 COUNT, WANTED, BUILT, BUILDS = range(4)
 LOWEST, HIGHEST = 0, 3  # columns of `near.box`
 POSITION, ORIENTATION = 0, 3  # columns of `near.built`
-# Columns of `contacts.place`: centre of pressure; normal from the second body to the first; 1 where they touch, falling to 0
-# when they are no longer near; stiffness (N/m); mean products of the patch's extent (m²): xx, xy, xz, yy, yz, zz.
+# Columns of `contacts.place`: centre of pressure; normal from the second body to the first; 1 where they touch, falling
+# to 0 when they are no longer near; stiffness (N/m); mean products of the patch's extent (m²): xx, xy, xz, yy, yz, zz.
 POINT, NORMAL, MET, STIFF, SPREAD, PLACE = 0, 3, 6, 7, 8, 14
 
 

@@ -39,6 +39,7 @@ from impel.physics.joints import (
     TILE,
     TURNING_A,
     UPPER,
+    WELD,
 )
 from impel.physics.skyline import solve
 
@@ -136,7 +137,7 @@ def take_places(bodies, joints, island):
 
 @kernel
 def keep_limits(joints, island, kept):
-    """Note coordinates, limits and normals of an island's joints."""
+    """Note coordinates, limits and normals of an island's joints, as far as they have any."""
     for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
         joint = joints.each[k]
         j, second = joint.index, joint.second

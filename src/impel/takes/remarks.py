@@ -67,10 +67,10 @@ def _rough(events: list[dict[str, Any]]) -> str:
     reason, where = worst["details"]["reason"], " and ".join(worst["details"]["where"])
     place = f" at {where}" if where else ""
     steps = sum(e["details"].get("steps", 0) for e in events if e["details"]["reason"] == "joints too far off")
-    forced = f" ({steps} steps had to be forced)" if steps else ""
+    forced = f", {steps} steps had to be forced" if steps else ""
     return (
-        f"rough for {plain(total, 2)} s in all, most at {worst['time']:.2f} s: {reason}{place}; "
-        f"{REMEDIES[reason]}{forced}"
+        f"rough for {plain(total, 2)} s in all, most at {worst['time']:.2f} s: {reason}{place}{forced}; "
+        f"{REMEDIES[reason]}"
     )
 
 
