@@ -39,7 +39,6 @@ from impel.physics.joints import (
     TILE,
     TURNING_A,
     UPPER,
-    WELD,
 )
 from impel.physics.skyline import solve
 

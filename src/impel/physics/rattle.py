@@ -268,8 +268,8 @@ def give_way(bodies, joints, island, dt):
     """What happens in a step, if it must be taken, that no impulses can hold: a loop folds flat, limits contradict.
 
     All move as if they were free, then the gaps are closed without regard to time: by mass, or else with equal masses
-    after all of the way, a quarter of it, or none. The velocities, which will be projected, only lose by it. Springs
-    stay as long as they were, if they can: to stretch a stiff one would be work.
+    after all of the way, a quarter of it, or none. The velocities, which will be projected, only lose by it. Springs,
+    if they can, stay as long as they were: to stretch a stiff one would be work.
     """
     closed = ACCEPTABLE * min(joints.size[island], 1.0)
     begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
