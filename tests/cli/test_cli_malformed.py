@@ -220,7 +220,7 @@ MALFORMED = [
     ),
     (MOVE % "speed: 1, alpha: 1", "actors.ball.move.alpha: give speed or alpha, not both"),
     (MOVE % "elasticity: 0", "actors.ball.move.elasticity: must be greater than 0, got 0"),
-    (MOVE % "strength: weak", 'actors.ball.move.strength: must be a number greater than 0 or "auto" or "unlimited"'),
+    (MOVE % "strength: weak", 'actors.ball.move.strength: must be a number greater than 0, "auto", a share'),
     (MOVE % "strength: 10", "actors.ball.move.strength: must be at least 19.6, twice the body's weight, got 10"),
     (
         MOVE % "adaptation: 0, base_distance: 0.1",

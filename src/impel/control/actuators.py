@@ -60,6 +60,7 @@ class Actuators:
     tangent: Floats2  # (A, 3) its velocity by u
     offset: Floats2  # (A, 3) from the body to its target; near 180° it remembers which way round was taken
     wish: Floats2  # (A, 3) acceleration
+    spared: Floats2  # (A, 3) acceleration by what swings, which it lets happen
     learnt: Floats2  # (A, 3) force or torque that compensates what is not known
     asked: Floats2  # (A, 3) before truncation
     applied: Floats2  # (A, 3) and after
@@ -78,7 +79,8 @@ class Actuators:
     missed: Floats2  # (A, 3) the last wish less the acceleration that came of it
 
     STATE = (
-        "segment", "u", "lap", "pose", "tangent", "offset", "wish", "learnt", "asked", "applied", "saturated", "done",
+        "segment", "u", "lap", "pose", "tangent", "offset", "wish", "spared", "learnt", "asked", "applied", "saturated",
+        "done",
         "heading", "reached", "last_velocity", "last_momentum", "last_rate",
     )  # fmt: skip
 
@@ -111,10 +113,12 @@ def want(bodies, actuators, dt_last):
         rate = rate_of(bodies, actuators, a)
         if dt_last > 0.0:
             happened = scale(sub(rate, get3(actuators.last_rate, a)), 1.0 / dt_last)
-            set3(actuators.missed, a, sub(get3(actuators.wish, a), happened))
+            should = add(get3(actuators.wish, a), get3(actuators.spared, a))
+            set3(actuators.missed, a, sub(should, happened))
         pull = scale(get3(actuators.offset, a), actuators.stiffness[a])
         set3(actuators.wish, a, axpy(-actuators.damping[a], rate, pull))
         set3(actuators.last_rate, a, rate)
+        set3(actuators.spared, a, (0.0, 0.0, 0.0))
         actuators.room[a] = min(0.5 * actuators.strength[a], actuators.most_learnt[a])
 
 

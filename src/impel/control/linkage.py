@@ -58,6 +58,7 @@ class Linkage:
 
     first: Integers  # (S + 1,) where the members of each structure begin
     driven: Integers  # (S,) 1 for a tree, all of whose freedoms are driven
+    swings: Integers  # (S,) 1 if a part of it turns as it likes
     body: Integers  # (M,)
     parent: Integers  # (M,) a member, or -1 for roots
     held: Integers  # (M,) 1 for a root that is tied to something immovable
@@ -121,7 +122,18 @@ def make_linkage(bodies: Placed, ties: Sequence[Tie], move: dict[int, int], turn
         structures.append(members)
     tied = [sum(whole[i] == whole[s[0]] for tie in ties for i in {tie.a, tie.b} if movable[i]) for s in structures]
     driven = [_all_driven(s, above, move, turn, n) for s, n in zip(structures, tied)]
-    return _fill(bodies, structures, driven, above, move, turn)
+    swings = [any(not _is_told(i, above, turn) for i in s[1:]) for s in structures]
+    return _fill(bodies, structures, driven, swings, above, move, turn)
+
+
+def _is_told(body: int, above: dict[int, tuple[int, Tie | None]], turn: dict[int, int]) -> bool:
+    """Whether a body is turned, or welded to what is, or to what all the others hang on."""
+    while body not in turn and above[body][0] >= 0:
+        parent, tie = above[body]
+        if tie is None or tie.kind != WELD:
+            return False
+        body = parent
+    return True
 
 
 def _all_driven(
@@ -144,6 +156,7 @@ def _fill(
     bodies: Placed,
     structures: list[list[int]],
     driven: list[bool],
+    swings: list[bool],
     above: dict[int, tuple[int, Tie | None]],
     move: dict[int, int],
     turn: dict[int, int],
@@ -176,6 +189,7 @@ def _fill(
     return Linkage(
         first=np.cumsum([0, *map(len, structures)], dtype=np.int64),
         driven=np.array(driven, np.int64),
+        swings=np.array(swings, np.int64),
         body=body_of,
         mass=mass,
         lever=lever,

@@ -141,6 +141,7 @@ def make_actuators(
         tangent=np.array([tangent for _, tangent in starts]).reshape(n, 3),
         offset=_first_way_round(paths),
         wish=np.zeros((n, 3)),
+        spared=np.zeros((n, 3)),
         learnt=np.zeros((n, 3)),
         asked=np.zeros((n, 3)),
         applied=np.zeros((n, 3)),

@@ -41,6 +41,7 @@ from impel.stage.handles import (
     ISLANDS,
     LIMIT,
     MEMBERS,
+    PRESSED,
     PUSH,
     ROLL,
     TWIST,
@@ -226,8 +227,9 @@ def look_back(joints, handles, island):
 def fall_freely(bodies, joints, actuators, handles, gravity, ahead):
     """How each handle accelerates by gravity and by the motion there is, if only the joints hold.
 
-    What the motion does is compensated up to some times what the path itself asks for: to pull at whirling links
-    for all they are worth makes them whirl faster and faster.
+    What the motion does is compensated up to some times what the path itself asks for, or what whirls would whirl
+    faster and faster; and not at all by what turns a structure of which a part swings by itself: that would go on
+    swinging for ever.
     """
     for n in range(handles.count[ISLANDS]):
         _hold_motion(bodies, joints, handles, handles.island[n], ahead)
@@ -247,7 +249,11 @@ def fall_freely(bodies, joints, actuators, handles, gravity, ahead):
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         most = WHIRL * actuators.stiffness[a] * actuators.base[a]
-        _set_three(handles.bias, k, limit_size(_three(handles.bias, k), most))
+        if actuators.paths.turns[a] == 1 and actuators.linkage.swings[actuators.structure[a]] == 1:
+            most = 0.0
+        motion = _three(handles.bias, k)
+        _set_three(handles.bias, k, limit_size(motion, most))
+        set3(actuators.spared, a, sub(motion, _three(handles.bias, k)))
     for n in range(handles.count[MEMBERS]):
         set3(handles.fall, handles.member[n], gravity)
         set3(handles.turning, handles.member[n], (0.0, 0.0, 0.0))
@@ -497,7 +503,8 @@ def pull(actuators, handles, stuck, square, held, loose, gravity):
         a = handles.actuator[k]
         size = math.sqrt(actuators.whole_inertia[a])
         wish = get3(actuators.wish, a)
-        if actuators.press[a] >= 0.0:  # its press is given; only its damping is left
+        told = actuators.press[a] >= 0.0 and handles.count[PRESSED] == 1
+        if told:  # its press is given; only its damping is left
             wish = axpy(-actuators.stiffness[a], get3(actuators.offset, a), wish)
         wish = axpy(-lift_of(actuators, a, gravity), _three(handles.bias, k), wish)
         _set_three(blocked, k, scale(wish, size))
@@ -505,7 +512,9 @@ def pull(actuators, handles, stuck, square, held, loose, gravity):
     forces_for(handles.free, handles.square[NOTHING], n, blocked, extra, scratch)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        most = actuators.press[a] if actuators.press[a] >= 0.0 else GRASP * loose * actuators.arm[a]
+        most = GRASP * loose * actuators.arm[a]
+        if actuators.press[a] >= 0.0:
+            most = actuators.press[a] * handles.count[PRESSED]
         offset = get3(actuators.offset, a)
         share = most / (max(norm(offset), CLOSED * actuators.base[a]) * math.sqrt(actuators.whole_inertia[a]))
         _set_three(extra, k, axpy(share, offset, _three(extra, k)))

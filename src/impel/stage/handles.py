@@ -44,7 +44,7 @@ class Handles:
     island_of: Integers  # (N,) -1 for bodies without joints
     acts: Integers  # (N,) 1 for bodies of structures that have actuators
     # The cluster.
-    count: Integers  # (5,) ACTUATORS ...
+    count: Integers  # (6,) ACTUATORS ...
     actuator: Integers  # (most,) its actuators
     island: Integers  # (I,) its islands of joints
     member: Integers  # (N,) its bodies
@@ -86,7 +86,7 @@ class Handles:
 
 
 # Entries of `count`.
-ACTUATORS, HANDLES, ISLANDS, MEMBERS, ALIVE = range(5)
+ACTUATORS, HANDLES, ISLANDS, MEMBERS, ALIVE, PRESSED = range(6)
 
 
 def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Handles:
@@ -103,7 +103,7 @@ def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Ha
         most=most,
         island_of=island_of,
         acts=np.isin(actuators.whole, actuators.whole[actuators.body]).astype(np.int64),
-        count=np.zeros(5, np.int64),
+        count=np.zeros(6, np.int64),
         actuator=np.zeros(most, np.int64),
         island=np.zeros(bodies, np.int64),
         member=np.zeros(bodies, np.int64),
@@ -146,7 +146,7 @@ def gather_cluster(bodies, joints, contacts, actuators, handles, s):
     seen, count = handles.seen, handles.count
     for i in range(len(seen)):
         seen[i] = 0
-    for k in range(5):
+    for k in range(6):
         count[k] = 0
     linkage = actuators.linkage
     _include(bodies, actuators, handles, actuators.whole[linkage.body[linkage.first[s]]])
@@ -265,6 +265,7 @@ def _hold_limit(joints, handles, k, m):
         return
     along, about_a = get3_at(joints.rows, r, LINEAR), get3_at(joints.rows, r, ANGULAR_A)
     _add(handles, LIMIT, j, joint.a, joint.b, along, about_a, get3_at(joints.rows, r, ANGULAR_B))
+    handles.count[PRESSED] = 1
 
 
 @kernel(inline=True)
@@ -291,6 +292,8 @@ def _hold_contact(bodies, contacts, actuators, handles, p, gravity, of_actors):
     if _lifted(actuators, a, b, normal, gravity):
         return
     _add(handles, PUSH, p, a, b, normal, cross(arm_a, normal), cross(normal, arm_b))
+    if contacts.touching[p] != 0.0:  # not only near
+        handles.count[PRESSED] = 1
     friction = SURE * contacts.material[p, FRICTION]
     for tangent in (first, second):
         h = _add(handles, GRIP, p, a, b, tangent, cross(arm_a, tangent), cross(tangent, arm_b))

@@ -8,7 +8,7 @@ from impel.kernel import kernel
 from impel.motion.rotations import set3
 from impel.physics.bodies import drift, kick
 from impel.physics.breaking import let_go, part
-from impel.physics.broadphase import COUNT, find_pairs
+from impel.physics.broadphase import COUNT, MET, find_pairs
 from impel.physics.contact import contact_forces, meet_near
 from impel.physics.displacement import hold_positions_displacement, hold_positions_paper
 from impel.physics.follow import lead_followers, place_followers
@@ -117,19 +117,19 @@ def lend_a_hand(bodies, hand):
 
 @kernel
 def copy(source, destination, contacts):
-    """Copy the state of a stage; of the pairs of bodies, which come last, those that touch or did."""
+    """Copy the state of a stage; of the pairs of bodies, which come last, those that touch, are near or did and were."""
     end = len(source)
     if contacts is not None:
         room, columns, places = len(contacts.touching), contacts.friction.shape[1], contacts.place.shape[1]
         end -= room * (1 + columns + places)
         for p in range(contacts.near.info[COUNT]):
-            if source[end + p] != 0.0 or destination[end + p] != 0.0:
+            friction, place = end + room + p * columns, end + room * (1 + columns) + p * places
+            met = source[end + p] + destination[end + p] + source[place + MET] + destination[place + MET]
+            if met != 0.0:
                 destination[end + p] = source[end + p]
-                first = end + room + p * columns
-                for i in range(first, first + columns):
+                for i in range(friction, friction + columns):
                     destination[i] = source[i]
-                first = end + room * (1 + columns) + p * places
-                for i in range(first, first + places):
+                for i in range(place, place + places):
                     destination[i] = source[i]
     for i in range(end):
         destination[i] = source[i]

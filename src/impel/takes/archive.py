@@ -24,6 +24,7 @@ FAMILIES = {  # name's beginning -> field of Take
 }
 TEXTS = ("events", "shapes", "colors", "camera")  # kept as JSON
 ARRAYS = ("time", "names", "position", "orientation")
+VERSION = 2  # takes of version 1 do not tell theirs, and call it "key reached" when a target passes a key
 
 
 def save_npz(take: Take, path: str | Path) -> None:
@@ -33,6 +34,7 @@ def save_npz(take: Take, path: str | Path) -> None:
         "names": np.array(take.names, dtype=np.str_),
         "position": np.asarray(take.position, np.float64),
         "orientation": np.asarray(take.orientation, np.float64),
+        "version": np.array(VERSION),
     }
     for name in TEXTS:
         arrays[name] = np.array(json.dumps(getattr(take, name), ensure_ascii=False, default=_plain))
@@ -73,9 +75,10 @@ def load_npz(path: str | Path) -> Take:
     mistake = _mistake(take)
     if mistake:
         raise Problem(f"{path}: {mistake}")
-    for event in take.events:  # earlier versions called it so when a target passed
-        if event["kind"] == "key reached" and "distance" not in event.get("details", {}):
-            event["kind"] = "key passed"
+    if "version" not in arrays:
+        for event in take.events:
+            if event["kind"] == "key reached":
+                event["kind"] = "key passed"
     return take
 
 
