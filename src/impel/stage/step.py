@@ -117,7 +117,7 @@ def lend_a_hand(bodies, hand):
 
 @kernel
 def copy(source, destination, contacts):
-    """Copy the state of a stage; of the pairs of bodies, which come last, those that touch, are near or did and were."""
+    """Copy the state of a stage; of the pairs of bodies, which come last, those that are or were together."""
     end = len(source)
     if contacts is not None:
         room, columns, places = len(contacts.touching), contacts.friction.shape[1], contacts.place.shape[1]
