@@ -187,8 +187,9 @@ def test_nothing_is_read_that_belongs_to_somebody_else(run, tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become somebody else")
 def test_another_user_reads_nothing_that_root_planted(run, tmp_path):
-    for path in (tmp_path, *tmp_path.parents[:3]):
-        path.chmod(0o755)
+    for path in (tmp_path, *tmp_path.parents):
+        if path.name.startswith(("pytest-", "popen-", tmp_path.name)):
+            path.chmod(0o755)
     run("print(square(5.0))")
     (tmp_path / "cache" / "compiled").chmod(0o755)
     (name,) = (path.name for path in (tmp_path / "cache" / "compiled").glob("square.*[0-9a-f].kernel"))

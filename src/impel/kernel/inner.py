@@ -1,7 +1,7 @@
 """Numba's inner classes, which change from one version to the next, all in one place.
 
-Where one of them is missing, numba's public ways do as well, with the same results: `PLAIN` then says why. What is
-compiled in that way takes longer and is not kept.
+Where one of them is missing, numba's public ways do as well, with the same results but for the last digit (other
+multiply-adds may be fused): `PLAIN` then says why. What is compiled in that way takes longer and is not kept.
 """
 
 import os
