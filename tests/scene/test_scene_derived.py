@@ -66,10 +66,14 @@ def test_turns_are_in_radians_and_strength_is_a_number():
     assert drive(move(strength="unlimited")).strength == math.inf
 
 
-def test_the_base_is_a_quarter_of_the_way_between_keys():
-    assert base_of(move()) == pytest.approx(0.25)
-    assert base_of(turn(0, 90, 100)) == pytest.approx(math.radians(12.5))
-    assert base_of(turn(0, 90, 100, loop=True)) == pytest.approx(math.radians(200 / 3 / 4))
+def test_the_base_is_a_quarter_of_the_way_between_keys_and_less_where_the_path_turns():
+    straight = Scene()
+    straight.body("ball", sphere=0.2).move([[0, 0, 0], [1, 0, 0], [2, 0, 0]])
+    assert base_of(straight.actors["ball"].move) == pytest.approx(0.25)
+    assert base_of(move()) == pytest.approx(0.05 + 0.2 * 0.5**1.5)  # right angles, half way to straight back
+    assert base_of(turn(0, 90, 180)) == pytest.approx(math.radians(90 / 4))
+    assert base_of(turn(0, 90, 0)) == pytest.approx(math.radians(90 / 20))
+    assert base_of(turn(0, 90, 100)) == pytest.approx(math.radians(10 / 4))  # the shorter way of two counts
     assert base_of(turn(30, 30)) == pytest.approx(math.radians(10))
     scene = Scene()
     scene.body("hand", sphere=1)

@@ -214,6 +214,8 @@ def conforms(value, schema, root):
     if isinstance(value, list):
         checks.append(schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", math.inf))
         checks += [conforms(item, schema.get("items", {}), root) for item in value]
+    if isinstance(value, str):
+        checks.append(re.search(schema.get("pattern", ""), value) is not None)
     if isinstance(value, int | float):
         checks.append(schema.get("minimum", -math.inf) <= value <= schema.get("maximum", math.inf))
         checks.append(value > schema.get("exclusiveMinimum", -math.inf))

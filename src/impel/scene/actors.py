@@ -97,8 +97,8 @@ class Actuator(Model):
     )
     strength: Strength = Field(
         default="auto",
-        description="How hard it may push, in N for move and N·m for turn: the less, the more a blow moves it; "
-        '"auto" suits its own structure and what is jointed to it, "60 %" is a share of that, "unlimited" any load.',
+        description="How hard it may push, in N (turn: N·m): the less, the more a blow moves it; "
+        '"auto" suits its structure, "60 %" is a share of that, "unlimited" any load.',
     )
     press: NotNegative | None = Field(
         default=None,
@@ -123,16 +123,15 @@ class Move(Actuator):
     base_distance: Positive | None = Field(
         default=None,
         description="How far ahead the target runs, in metres: small keeps close to the path, large cuts corners; "
-        "left out, a quarter of the average way between keys, less where the path turns sharply, so that every key is "
-        "reached to nine tenths.",
+        "left out, a quarter of the way between keys, less at sharp turns.",
     )
     speed: Positive | None = Field(
         default=None, description="How fast to travel on a straight stretch, in m/s; replaces alpha."
     )
     point: Point | None = Field(
         default=None,
-        description="The point of the body that goes through the keys, in metres in the body's own frame, as if it "
-        "were held there and free to swing; left out, its origin, and the force acts at its centre of mass.",
+        description="The point of the body that goes through the keys, in metres in its own frame, as if held there "
+        "and free to swing; left out, its origin.",
     )
 
 
@@ -146,14 +145,13 @@ class Turn(Actuator):
     base_angle: Positive | None = Field(
         default=None,
         description="How far ahead the target turns, in degrees: small follows closely, large smooths and turns back "
-        "early; left out, a quarter of the average turn, less where it turns back, so that every key is reached to "
-        "nine tenths.",
+        "early; left out, a quarter of the turns, less at returns.",
     )
     speed: Positive | None = Field(default=None, description="How fast to turn, in degrees/s; replaces alpha.")
     against: Name | None = Field(
         default=None,
-        description="The body to push off, as a muscle or a motor does: it gets the opposite torque, and the keys are "
-        "as seen from it, if it stood as at the start; left out, the torque comes from nowhere.",
+        description="The body to push off, like a muscle or motor: it gets the opposite torque, and keys are seen from "
+        "it; left out, the torque comes from nowhere.",
     )
 
 

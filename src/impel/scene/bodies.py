@@ -163,7 +163,7 @@ class Coating(Model):
     stiffness: Positive | None = Field(
         default=None,
         description="How hard it is to press in, in newtons per cubic metre: 1e5 is foam, 1e7 is wood; "
-        "left out, its own weight barely presses it in, and much more only a little; what is fixed is rigid.",
+        "left out, weight barely presses it in; what is fixed is rigid.",
     )
     thickness: Size | None = Field(
         default=None,
@@ -182,9 +182,8 @@ class Coating(Model):
     )
     rolling: NotNegative | None = Field(
         default=None,
-        description="How much it holds back what rolls, as a share of the load: 0 lets balls roll for ever, 0.01 is a "
-        "floor, 0.1 a lawn; left out, 0.01. On a slope steeper than this a ball begins to roll. Of two that touch, "
-        "√(one × other).",
+        description="How steep a slope must be for it to roll: 0 rolls for ever, 0.01 is a floor, 0.1 a lawn; "
+        "left out, 0.01. Of two that touch, √(one × other).",
     )
 
 

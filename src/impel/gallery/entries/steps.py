@@ -52,10 +52,7 @@ def played(steps: Floats, gravity: float = 0.0, speed: float = 0.0) -> tuple[Flo
     now.bodies.velocity[:, 0] = speed
     places, last, time = [now.bodies.position[:, 0].copy()], 0.0, 0.0
     for dt in steps:
-        step(
-            time, float(dt), last, now.bodies, now.followers, now.joints, now.displaced, now.printed, now.contacts,
-            now.actuators, now.hand, now.gravity, now.drag,
-        )  # fmt: skip
+        step(now, time, float(dt), float(dt), last)
         last, time = float(dt), time + float(dt)
         places.append(now.bodies.position[:, 0].copy())
     left = np.array(places)
