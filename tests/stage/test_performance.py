@@ -79,7 +79,7 @@ def test_all_that_a_step_changes_is_in_the_buffer() -> None:
         "actuators": "room missed",
         "actuators.linkage": "acceleration turning force torque",
         "handles": "row push soft most_load bias answer support through load stuck smooth free square vectors dense "
-        "damper eased kept_rows kept_factor",
+        "damper kept_rows kept_factor",
     }
     clean, poisoned = Performance(busy_scene()), Performance(busy_scene())
     for _ in range(40):

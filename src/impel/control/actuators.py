@@ -46,6 +46,8 @@ class Actuators:
     strength: Floats  # (A,) N or N·m
     inertia: Floats  # (A,) kg or kg·m²: of what it moves, as far as that is known beforehand
     weight: Floats  # (A,) N or N·m: what holds that still
+    wild: Floats  # (A,) m/s or rad/s: what is faster is only slowed down, and with no more than ...
+    calm: Floats  # (A,) N or N·m: ... the strength that would suit it
     whole_inertia: Floats  # (A,) kg or kg·m²: of all that hangs together, if it turned about this body
     most_learnt: Floats  # (A,) N or N·m, whatever the strength
     arm: Floats  # (A,) m: at which a torque carries loads; 1 for forces
@@ -63,13 +65,13 @@ class Actuators:
     spared: Floats2  # (A, 3) acceleration by what swings, which it lets happen
     learnt: Floats2  # (A, 3) force or torque that compensates what is not known
     asked: Floats2  # (A, 3) before truncation
+    lent: Floats2  # (A, 3) more than that, where others are too weak for what they ask
     applied: Floats2  # (A, 3) and after
     saturated: Floats  # (A,) 1 while the strength is not enough
     done: Floats  # (A,) 1 since the last key was reached
-    heading: (
-        Floats2  # (A, 3) the key that its target has passed last and its body has yet to, counted over laps, or -1;
-    )
-    # how near the body came to it, and how long ago
+    # The key that its target has passed last and its body has yet to, counted over laps, or -1; how near the body came
+    # to it, and how long ago.
+    heading: Floats2  # (A, 3)
     reached: Floats2  # (A, 3) the same of the key that its body has been at last
     last_velocity: Floats2  # (M, 3) of the linkage's members when last seen
     last_momentum: Floats2  # (M, 3)
@@ -79,9 +81,8 @@ class Actuators:
     missed: Floats2  # (A, 3) the last wish less the acceleration that came of it
 
     STATE = (
-        "segment", "u", "lap", "pose", "tangent", "offset", "wish", "spared", "learnt", "asked", "applied", "saturated",
-        "done",
-        "heading", "reached", "last_velocity", "last_momentum", "last_rate",
+        "segment", "u", "lap", "pose", "tangent", "offset", "wish", "spared", "learnt", "asked", "lent", "applied",
+        "saturated", "done", "heading", "reached", "last_velocity", "last_momentum", "last_rate",
     )  # fmt: skip
 
 
@@ -93,7 +94,7 @@ def steer(bodies, actuators, gravity, dt, dt_last):
     for s in range(len(actuators.knows)):
         pull_tree(bodies, actuators, s, gravity, dt, dt_last)
     remember_motion(bodies, actuators)
-    act(bodies, actuators, actuators.asked)
+    act(bodies, actuators)
 
 
 @kernel
@@ -119,6 +120,7 @@ def want(bodies, actuators, dt_last):
         set3(actuators.wish, a, axpy(-actuators.damping[a], rate, pull))
         set3(actuators.last_rate, a, rate)
         set3(actuators.spared, a, (0.0, 0.0, 0.0))
+        set3(actuators.lent, a, (0.0, 0.0, 0.0))
         actuators.room[a] = min(0.5 * actuators.strength[a], actuators.most_learnt[a])
 
 
@@ -160,6 +162,17 @@ def pull_tree(bodies, actuators, s, gravity, dt, dt_last):
             set3(actuators.asked, b, add(get3(linkage.force, k), get3(actuators.learnt, b)))
 
 
+@kernel
+def overtaxed(actuators, s):
+    """Is one of several actuators of a structure too weak for what it asks for? The others must reckon with that."""
+    several, weak = 0, False
+    for a in range(len(actuators.body)):
+        if actuators.structure[a] == s:
+            several += 1
+            weak |= actuators.saturated[a] == 1.0
+    return weak and several > 1
+
+
 @kernel(inline=True)
 def blend_of(actuators, a, dt_last):
     """Which share of what it has yet to learn an actuator learns in a step."""
@@ -193,29 +206,43 @@ def learn_load(actuators, a, met, dt_last):
 
 
 @kernel
-def act(bodies, actuators, forces):
-    """Keep to the strengths, and apply."""
+def act(bodies, actuators):
+    """Apply what is asked for."""
+    rest(bodies, actuators)
+    for a in range(len(actuators.body)):
+        exert(bodies, actuators, a, add(get3(actuators.asked, a), get3(actuators.lent, a)))
+
+
+@kernel
+def rest(bodies, actuators):
+    """Take back all pushes and twists of actuators."""
     linkage = actuators.linkage
     for k in range(len(linkage.body)):
-        body = linkage.body[k]
-        set3(bodies.push, body, (0.0, 0.0, 0.0))
-        set3(bodies.twist, body, (0.0, 0.0, 0.0))
-    for a in range(len(actuators.body)):
-        body, strength = actuators.body[a], actuators.strength[a]
-        asked = get3(forces, a)
-        actuators.saturated[a] = 1.0 if dot(asked, asked) > strength * strength else 0.0
-        force = limit_size(asked, strength)
-        set3(actuators.applied, a, force)
-        if actuators.paths.turns[a] == 1:
-            set3(bodies.twist, body, add(get3(bodies.twist, body), force))
-            other = actuators.against[a]
-            if other >= 0:
-                set3(bodies.twist, other, sub(get3(bodies.twist, other), force))
-        else:
-            set3(bodies.push, body, add(get3(bodies.push, body), force))
-            if actuators.pulled[a] == 1:
-                arm = rotate(get4(bodies.orientation, body), get3(actuators.point, a))
-                set3(bodies.twist, body, add(get3(bodies.twist, body), cross(arm, force)))
+        set3(bodies.push, linkage.body[k], (0.0, 0.0, 0.0))
+        set3(bodies.twist, linkage.body[k], (0.0, 0.0, 0.0))
+
+
+@kernel
+def exert(bodies, actuators, a, force):
+    """Apply a force or torque of one actuator, as far as its strength goes."""
+    body, strength, rate = actuators.body[a], actuators.strength[a], rate_of(bodies, actuators, a)
+    speed2 = dot(rate, rate)
+    if speed2 > actuators.wild[a] ** 2:
+        strength = min(strength, actuators.calm[a])
+        force = axpy(-max(dot(force, rate), 0.0) / speed2, rate, force)
+    actuators.saturated[a] = 1.0 if dot(force, force) > strength * strength else 0.0
+    force = limit_size(force, strength)
+    set3(actuators.applied, a, force)
+    if actuators.paths.turns[a] == 1:
+        set3(bodies.twist, body, add(get3(bodies.twist, body), force))
+        other = actuators.against[a]
+        if other >= 0:
+            set3(bodies.twist, other, sub(get3(bodies.twist, other), force))
+    else:
+        set3(bodies.push, body, add(get3(bodies.push, body), force))
+        if actuators.pulled[a] == 1:
+            arm = rotate(get4(bodies.orientation, body), get3(actuators.point, a))
+            set3(bodies.twist, body, add(get3(bodies.twist, body), cross(arm, force)))
 
 
 @kernel(inline=True)

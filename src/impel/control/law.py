@@ -2,7 +2,7 @@
 
 `answer[i, j]` is the acceleration at i by a force at j. All is made comparable first: forces and torques by what each
 actuator has to move (its nominal inertia μ), so that 1 is what it is made for, far more what is easy, and nothing what
-is blocked. Then N·v = Wᵀ(WWᵀ + λ²)⁻¹·v, three times refined: the inverse to rounding for whatever is not blocked, and
+is blocked. Then N·v = Wᵀ(WWᵀ + λ²)⁻¹·v, refined many times: the inverse to rounding for whatever is not blocked, and
 never more than about 1/λ of what the actuator is made for. N is a function of W alone, so that W·N has no eigenvalue
 outside [0, 1]: no wish is ever answered with more than was asked for, which is why contradicting wishes do not blow up.
 """
@@ -11,10 +11,9 @@ import math
 
 from impel.kernel import kernel
 
-BLOCKED = (
-    0.2  # λ: what takes 5 times the force that would accelerate the whole structure is not worth pulling at. At full
-)
-# stretch an arm's tip would need ever larger forces to go farther, and none of them would help.
+# λ: what takes 5 times the force that would accelerate the whole structure is not worth pulling at. At full stretch an
+# arm's tip would need ever larger forces to go farther, and none of them would help.
+BLOCKED = 0.2
 REDUNDANT = 1e-9  # of its diagonal entry: a smaller pivot is rounding
 REFINED = 16  # times; the error is (λ²/(w² + λ²))¹⁶, 3e-7 where four actuators together move the whole structure
 

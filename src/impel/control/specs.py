@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.control.actuators import Actuators
+from impel.control.actuators import TINY, Actuators
 from impel.control.linkage import Linkage, Placed, Tie, make_linkage, wholes
 from impel.control.targets import reach_of
 from impel.motion.orientations import matrix_from_quaternion
@@ -16,6 +16,10 @@ from impel.motion.paths import Paths, make_paths
 from impel.motion.splines import pose_at
 
 Floats = NDArray[np.float64]
+
+# Times the speed of its path, or of a free fall from the height of its structure: what is faster is not driven on. At
+# the dead centre of a linkage no force is right for a whole step, and one without limit would throw it about.
+WILD = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +109,10 @@ def make_actuators(
 
     loads = [_loads(s, bodies, linkage, int(k), int(i), gravity) for s, k, i in zip(specs, member, structure)]
     automatic = [auto_strength(load.weight, load.inertia, s.stiffness, s.base) for s, load in zip(specs, loads)]
+    falls = [
+        math.sqrt(2 * gravity * load.size) / (load.size if s.kind == "turn" else 1) for s, load in zip(specs, loads)
+    ]
+    steady = column("base") * column("stiffness") / np.maximum(column("damping"), TINY)
     reach = np.array([reach_of(s.base, s.kind == "turn") for s in specs]).reshape(n, 2)
     m = len(linkage.body)
     starts = [pose_at(row, 0.0, bool(t)) for row, t in zip(paths.segments[paths.first_segment[:-1]], paths.turns)]
@@ -128,6 +136,8 @@ def make_actuators(
         strength=np.array([s.share * auto if s.strength is None else s.strength for s, auto in zip(specs, automatic)]),
         inertia=np.array([load.inertia for load in loads]),
         weight=np.array([load.weight for load in loads]),
+        wild=WILD * np.maximum(steady, falls),
+        calm=np.array(automatic),
         whole_inertia=np.array([load.whole for load in loads]),
         most_learnt=np.array([load.heaviest for load in loads]) + automatic,
         arm=np.array([load.arm for load in loads]),
@@ -144,6 +154,7 @@ def make_actuators(
         spared=np.zeros((n, 3)),
         learnt=np.zeros((n, 3)),
         asked=np.zeros((n, 3)),
+        lent=np.zeros((n, 3)),
         applied=np.zeros((n, 3)),
         saturated=np.zeros(n),
         done=np.zeros(n),
@@ -165,6 +176,7 @@ class Loads(NamedTuple):
     whole: float  # kg or kg·m²: the same of all that hangs together
     arm: float  # m: at which a torque carries loads; 1 for forces
     heaviest: float  # N or N·m: what all that hangs on it could do
+    size: float  # m: of all that hangs together, about its body
 
 
 def _loads(spec: ActuatorSpec, bodies: Placed, linkage: Linkage, k: int, s: int, gravity: float) -> Loads:
@@ -172,18 +184,19 @@ def _loads(spec: ActuatorSpec, bodies: Placed, linkage: Linkage, k: int, s: int,
     on its body; or, where nothing holds or moves the structure, all the rest, for it may stand on anything."""
     own = np.arange(linkage.first[s], linkage.first[s + 1])
     mass = float(bodies.mass[linkage.body[own]].sum())
+    away = np.linalg.norm(bodies.position[linkage.body[own]] - bodies.position[spec.body], axis=1)
+    size = float((away + np.sqrt(bodies.inertia[linkage.body[own]].sum(axis=1) / bodies.mass[linkage.body[own]])).max())
     if spec.kind == "move":
-        return Loads(mass * gravity, mass, mass, 1.0, mass * gravity)
+        return Loads(mass * gravity, mass, mass, 1.0, mass * gravity, size)
     inertia = float(np.linalg.eigvalsh(linkage.inertia[k])[-1])
     lever = float(np.linalg.norm(linkage.lever[k]))
     arm = math.sqrt(3 * inertia / float(linkage.mass[k]))
-    away = np.linalg.norm(bodies.position[linkage.body[own]] - bodies.position[spec.body], axis=1)
     whole = inertia + float(bodies.mass[linkage.body[own]] @ away**2)
     stands = bool(np.all(linkage.held[own] == 0) and np.all(linkage.move[own] < 0)) and len(own) > 1
     if stands:
         lever = max(lever, float(bodies.mass[linkage.body[own]] @ away))
         inertia = whole
-    return Loads(lever * gravity, inertia, whole, arm, float(linkage.mass[k]) * gravity * arm)
+    return Loads(lever * gravity, inertia, whole, arm, float(linkage.mass[k]) * gravity * arm, size)
 
 
 def _first_way_round(paths: Paths) -> Floats:

@@ -64,6 +64,7 @@ class Handles:
     answer: Floats2  # (H, H) acceleration of one handle by a force at another
     support: Floats2  # (MOST, MOST) factor of what holds
     alive: Integers  # (MOST,) these
+    weak: Integers  # (most,) 1 for actuators that ask for more than their strength
     through: Floats2  # (3 most + 1, MOST) what they do about a force of each actuator, and about the bias
     load: Floats  # (MOST,) what each does
     stuck: Floats2  # (3 most, 3 most) the answer of the actuators' handles while what touches holds ...
@@ -76,7 +77,6 @@ class Handles:
     company: Integers  # (A,)
     partner: Integers2  # (A, most)
     damper: Floats2  # (3A, 3 most)
-    eased: Floats2  # (A, 3)
     # Acceleration of each body ...
     fall: Floats2  # (N, 3)
     turning: Floats2  # (N, 3) ... and angular
@@ -121,6 +121,7 @@ def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Ha
         answer=np.zeros((handles, handles)),
         support=np.zeros((MOST, MOST)),
         alive=np.zeros(MOST, np.int64),
+        weak=np.zeros(most, np.int64),
         through=np.zeros((n + 1, MOST)),
         load=np.zeros(MOST),
         stuck=np.zeros((n, n)),
@@ -132,12 +133,21 @@ def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Ha
         company=np.zeros(len(actuators.body), np.int64),
         partner=np.zeros((len(actuators.body), most), np.int64),
         damper=np.zeros((3 * len(actuators.body), n)),
-        eased=np.zeros((len(actuators.body), 3)),
         fall=np.zeros((bodies, 3)),
         turning=np.zeros((bodies, 3)),
         kept_rows=np.zeros_like(rows).reshape(-1, 18),
         kept_factor=np.zeros((0, 3) if joints is None else joints.factor.shape),
     )
+
+
+@kernel(inline=True)
+def three(vector, k):
+    return vector[3 * k], vector[3 * k + 1], vector[3 * k + 2]
+
+
+@kernel(inline=True)
+def set_three(vector, k, v):
+    vector[3 * k], vector[3 * k + 1], vector[3 * k + 2] = v
 
 
 @kernel

@@ -16,8 +16,9 @@ from impel.physics.gaps import measure_gaps
 from impel.physics.rattle import hold_positions, hold_velocities
 from impel.physics.sleep import all_sleep, settle
 from impel.physics.verdicts import DIVERGED, GOOD, IMPRECISE, NOT_A_NUMBER
-from impel.stage.answers import ask, ease
+from impel.stage.answers import ask
 from impel.stage.events import notice
+from impel.stage.settling import ease
 
 # Why `play` came back to Python.
 FRAME_DONE, STEP_DONE, NEEDS_PAIRS, NEEDS_EVENTS, FAILED, OPENED = range(6)
@@ -85,7 +86,7 @@ def control(bodies, joints, contacts, actuators, handles, gravity, dt, dt_last, 
         ):
             pull_tree(bodies, actuators, s, gravity, dt, dt_last)
     remember_motion(bodies, actuators)
-    act(bodies, actuators, actuators.asked)
+    act(bodies, actuators)
 
 
 @kernel

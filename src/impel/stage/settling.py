@@ -1,0 +1,405 @@
+"""The law of actuators on how their structures answer (see answers.py, control/actuators.py and control/law.py)."""
+
+import math
+
+from impel.control.actuators import (
+    RESIDUAL,
+    blend_of,
+    exert,
+    limit_size,
+    pull_at_base,
+    rate_of,
+    rest,
+    slow_down,
+    steady_rate,
+)
+from impel.control.law import (
+    accelerations_by,
+    factor_dense,
+    forces_for,
+    multiply_dense,
+    prepare,
+    solve_dense,
+    write_out,
+)
+from impel.kernel import kernel
+from impel.motion.rotations import add, axpy, dot, get3, get3_at, norm, scale, set3, sub
+from impel.stage.handles import (
+    ACTUATORS,
+    ALIVE,
+    GRIP,
+    HANDLES,
+    LIMIT,
+    MEMBERS,
+    PRESSED,
+    PUSH,
+    ROLL,
+    TWIST,
+    lift_of,
+    set_three,
+    three,
+)
+
+ROUNDS = 6  # of letting go
+ALL, SMOOTH, NOTHING = range(3)  # what holds: all that is live, that without friction, nothing
+
+# What friction holds stands still, below this share of the speed that it should have. There so much of what is learnt
+# is forgotten again: an integral would slip and stick for ever. What remains, ten times its pull, is what an actor may
+# gather to overcome friction.
+STILL, HUNTING = 0.02, 0.1
+
+GRASP = 2.0  # times the weight of what is loose: so hard must two sides press to hold it by a friction of 0.5, and more
+CLOSED = 0.1  # of the base distance: who is kept from its target by more presses as hard as it shall
+
+# Rows of `vectors`.
+FORCE, REST, ANYWAY, SCRATCH, BLOCKED, EXTRA, MOVING, MISSED, GAIN = range(9)
+
+
+@kernel
+def settle(bodies, joints, actuators, handles, gravity, dt_last):
+    """The law on these answers: pull, press what is in the way, and learn (see control/actuators.py and law.py)."""
+    n = 3 * handles.count[ACTUATORS]
+    own, loose = _weights(bodies, actuators, handles, norm(gravity))
+    held = handles.count[HANDLES] > n
+    free, force = handles.free, handles.vectors[FORCE]
+    hold_on(actuators, handles, NOTHING, free)
+    prepare(free, n, handles.square[NOTHING])
+    stuck, square = free, handles.square[NOTHING]
+    if held:
+        stuck, square = handles.stuck, handles.square[ALL]
+    for _ in range(ROUNDS):
+        if held:
+            hold_on(actuators, handles, ALL, stuck)
+            prepare(stuck, n, square)
+        pull(actuators, handles, stuck, square, held, loose, gravity)
+        if not held or not let_go(joints, actuators, handles):
+            break
+    if dt_last > 0.0:
+        smooth, its_square = free, handles.square[NOTHING]
+        if held:
+            smooth, its_square = handles.smooth, handles.square[SMOOTH]
+            hold_on(actuators, handles, SMOOTH, smooth)
+            prepare(smooth, n, its_square)
+        heavy = own + 2.0 * loose if held else math.inf
+        learn(bodies, actuators, handles, stuck, square, smooth, its_square, heavy, dt_last)
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        asked = axpy(math.sqrt(actuators.whole_inertia[a]), three(force, k), get3(actuators.learnt, a))
+        set3(actuators.asked, a, asked)
+    make_up(actuators, handles, stuck, square, held)
+
+
+@kernel
+def _weights(bodies, actuators, handles, gravity):
+    """Of the structures of the actuators in the cluster, and of what can be put on them or pushed by them: the rest."""
+    own, loose = 0.0, 0.0
+    for n in range(handles.count[MEMBERS]):
+        i = handles.member[n]
+        acts = False
+        for k in range(handles.count[ACTUATORS]):
+            acts |= actuators.whole[actuators.body[handles.actuator[k]]] == actuators.whole[i]
+        if acts:
+            own += gravity * bodies.mass[i]
+        else:
+            loose += gravity * bodies.mass[i]
+    return own, loose
+
+
+@kernel
+def hold_on(actuators, handles, what, out):
+    """Write to `out` how the actuators' handles answer while what is live holds: all of it, what needs no friction, or
+    nothing; in the units of law.py. What they do anyway goes to `vectors`."""
+    n, answer, alive, through = 3 * handles.count[ACTUATORS], handles.answer, handles.alive, handles.through
+    m = 0
+    if what != NOTHING:
+        for h in range(n, handles.count[HANDLES]):
+            gripping = handles.kind[h] == GRIP or handles.kind[h] == TWIST
+            if handles.live[h] == 1 and not (gripping and what == SMOOTH):
+                alive[m] = h
+                m += 1
+    handles.count[ALIVE] = m
+    for i in range(m):
+        for j in range(i + 1):
+            handles.support[i, j] = answer[alive[i], alive[j]]
+        handles.support[i, i] += handles.soft[alive[i]]
+    factor_dense(handles.support, m)
+    for j in range(n + 1):
+        column = through[j]
+        for i in range(m):
+            column[i] = answer[alive[i], j] if j < n else handles.bias[alive[i]]
+        solve_dense(handles.support, m, column)
+    anyway = handles.vectors[ANYWAY]
+    for i in range(n):
+        size = math.sqrt(actuators.whole_inertia[handles.source[i]])
+        for j in range(n + 1):
+            value = answer[i, j] if j < n else handles.bias[i]
+            for k in range(m):
+                value -= answer[i, alive[k]] * through[j, k]
+            if j < n:
+                out[i, j] = size * value * math.sqrt(actuators.whole_inertia[handles.source[j]])
+            else:
+                anyway[i] = size * value
+
+
+@kernel
+def pull(actuators, handles, stuck, square, held, loose, gravity):
+    """Leave in `vectors` the forces that the wishes take; and those that press what is in the way."""
+    n = 3 * handles.count[ACTUATORS]
+    force, left, anyway, scratch = (
+        handles.vectors[FORCE], handles.vectors[REST], handles.vectors[ANYWAY], handles.vectors[SCRATCH],
+    )  # fmt: skip
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        set_three(left, k, sub(scale(get3(actuators.wish, a), math.sqrt(actuators.whole_inertia[a])), three(anyway, k)))
+    forces_for(stuck, square, n, left, force, scratch)
+    if not held:
+        return
+    blocked, extra = handles.vectors[BLOCKED], handles.vectors[EXTRA]
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        size = math.sqrt(actuators.whole_inertia[a])
+        wish = get3(actuators.wish, a)
+        told = actuators.press[a] >= 0.0 and handles.count[PRESSED] == 1
+        if told:  # its press is given; only its damping is left
+            wish = axpy(-actuators.stiffness[a], get3(actuators.offset, a), wish)
+        wish = axpy(-lift_of(actuators, a, gravity), three(handles.bias, k), wish)
+        set_three(blocked, k, scale(wish, size))
+    forces_for(stuck, square, n, blocked, extra, scratch)
+    forces_for(handles.free, handles.square[NOTHING], n, blocked, extra, scratch)
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        most = GRASP * loose * actuators.arm[a]
+        if actuators.press[a] >= 0.0:
+            most = actuators.press[a] * handles.count[PRESSED]
+        offset = get3(actuators.offset, a)
+        share = most / (max(norm(offset), CLOSED * actuators.base[a]) * math.sqrt(actuators.whole_inertia[a]))
+        set_three(extra, k, axpy(share, offset, three(extra, k)))
+    keep_blocked(handles, stuck, square, extra)
+    for i in range(n):
+        force[i] += extra[i]
+
+
+@kernel
+def keep_blocked(handles, stuck, square, force):
+    """Keep of forces only what moves nothing."""
+    n = 3 * handles.count[ACTUATORS]
+    left, moving = handles.vectors[REST], handles.vectors[MOVING]
+    accelerations_by(stuck, n, force, left)
+    forces_for(stuck, square, n, left, moving, handles.vectors[SCRATCH])
+    for i in range(n):
+        force[i] -= moving[i]
+
+
+@kernel
+def let_go(joints, actuators, handles):
+    """Let go of what would have to pull, or to grip or resist more than it can; is there anything?"""
+    n, alive, through = 3 * handles.count[ACTUATORS], handles.alive, handles.through
+    force, load, live = handles.vectors[SCRATCH], handles.load, handles.live
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        total = scale(three(handles.vectors[FORCE], k), math.sqrt(actuators.whole_inertia[a]))
+        set_three(force, k, limit_size(add(total, get3(actuators.learnt, a)), actuators.strength[a]))
+    for i in range(handles.count[ALIVE]):
+        load[i] = -through[n, i]
+        for j in range(n):
+            load[i] -= through[j, i] * force[j]
+    changed = False
+    pressed = 0.0
+    for i in range(handles.count[ALIVE]):
+        h = alive[i]
+        kind = handles.kind[h]
+        if kind == LIMIT:
+            gone = joints.active[handles.source[h]] * load[i] > 0.0
+        elif kind == PUSH:
+            pressed = load[i]
+            gone = pressed < 0.0
+        elif kind == ROLL:
+            gone = False  # what rocks on its edge falls back by itself
+        else:
+            size = abs(load[i])
+            if kind == GRIP and i + 1 < handles.count[ALIVE] and handles.kind[alive[i + 1]] == GRIP:
+                size = math.hypot(load[i], load[i + 1])  # the first of two
+            gone = size > handles.most_load[h] * max(pressed, 0.0)
+        if gone and live[h] == 1:
+            live[h] = 0
+            changed = True
+            if kind in (PUSH, GRIP):  # without load no friction; without grip no twist, nor the other grip
+                _let_go_too(handles, h, kind)
+    return changed
+
+
+@kernel
+def _let_go_too(handles, h, kind):
+    for k in range(h + 1, handles.count[HANDLES]):
+        if handles.kind[k] <= PUSH or handles.source[k] != handles.source[h]:
+            return
+        if kind == PUSH or handles.kind[k] != ROLL:
+            handles.live[k] = 0
+
+
+@kernel
+def learn(bodies, actuators, handles, stuck, square, smooth, its_square, heavy, dt_last):
+    """What is missing of the last wishes is learnt, as far as it could be had were it not for friction; what cannot be
+    had is forgotten, so that nothing gathers behind an obstacle. `heavy` is what could weigh on the actuators; infinite
+    where nothing touches."""
+    n = 3 * handles.count[ACTUATORS]
+    missed, left, gain, extra = (
+        handles.vectors[MISSED], handles.vectors[REST], handles.vectors[GAIN], handles.vectors[EXTRA],
+    )  # fmt: skip
+    scratch, blocked = handles.vectors[SCRATCH], handles.vectors[BLOCKED]
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        set_three(missed, k, scale(get3(actuators.missed, a), math.sqrt(actuators.whole_inertia[a])))
+        set_three(left, k, three(missed, k))
+        set_three(extra, k, scale(get3(actuators.learnt, a), 1.0 / math.sqrt(actuators.whole_inertia[a])))
+    forces_for(smooth, its_square, n, left, gain, scratch)
+    for i in range(n):
+        blocked[i] = missed[i] - left[i]
+    keep_blocked(handles, smooth, its_square, extra)
+    for i in range(n):
+        missed[i] = -extra[i]  # what is forgotten
+    forces_for(stuck, square, n, blocked, gain, scratch)
+    if heavy < math.inf:
+        forces_for(handles.free, handles.square[NOTHING], n, blocked, extra, scratch)
+        for k in range(handles.count[ACTUATORS]):
+            if actuators.press[handles.actuator[k]] >= 0.0:  # it is told with how much to press, and learns no more
+                set_three(extra, k, (0.0, 0.0, 0.0))
+        keep_blocked(handles, stuck, square, extra)
+        for i in range(n):
+            gain[i] += extra[i]
+    for k in range(handles.count[ACTUATORS]):  # less what was missing for want of strength
+        a = handles.actuator[k]
+        weakness = sub(get3(actuators.applied, a), get3(actuators.asked, a))
+        set_three(gain, k, axpy(1.0 / math.sqrt(actuators.whole_inertia[a]), weakness, three(gain, k)))
+    lasting = _lasting(actuators, handles, gain, heavy)
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        change = scale(axpy(lasting, three(gain, k), three(missed, k)), math.sqrt(actuators.whole_inertia[a]))
+        blend = blend_of(actuators, a, dt_last)
+        rate = rate_of(bodies, actuators, a)
+        if heavy < math.inf and norm(rate) < STILL * steady_rate(actuators, a):
+            change = axpy(-HUNTING, get3(actuators.learnt, a), change)
+        learnt = axpy(blend, change, get3(actuators.learnt, a))
+        learnt = slow_down(learnt, rate, actuators, a, blend)
+        set3(actuators.learnt, a, limit_size(learnt, _room(actuators, a, heavy)))
+
+
+@kernel
+def _room(actuators, a, heavy):
+    """How much an actuator may learn."""
+    return min(actuators.room[a], RESIDUAL * pull_at_base(actuators, a) + heavy * actuators.arm[a])
+
+
+@kernel
+def _lasting(actuators, handles, gain, heavy):
+    """Which share of what would have been needed may last: more than there is room for was a blow."""
+    share = 1.0
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        needed = norm(three(gain, k)) * math.sqrt(actuators.whole_inertia[a])
+        room = _room(actuators, a, heavy)
+        if needed > room:
+            share = min(share, room / needed)
+    return share
+
+
+@kernel
+def leave_out(handles, answer):
+    """Let the weak neither move nor be moved: what they give is a load like any other."""
+    weak = handles.weak
+    for i in range(3 * handles.count[ACTUATORS]):
+        for j in range(3 * handles.count[ACTUATORS]):
+            if weak[i // 3] + weak[j // 3] > 0:
+                answer[i, j] = 0.0
+
+
+@kernel
+def make_up(actuators, handles, stuck, square, held):
+    """Where some have not the strength for what they ask, the others reckon with what those can give: a light link must
+    not throw itself against a push that does not come. Whoever is found too weak is left out, and is a load."""
+    n, weak = 3 * handles.count[ACTUATORS], handles.weak
+    lost, extra, short = handles.vectors[REST], handles.vectors[EXTRA], handles.vectors[MISSED]
+    for k in range(handles.count[ACTUATORS]):
+        weak[k] = 0
+    while _find_weak(actuators, handles, short):
+        accelerations_by(stuck, n, short, lost)
+        for i in range(n):
+            lost[i] *= weak[i // 3] - 1.0
+        leave_out(handles, stuck)
+        prepare(stuck, n, square)
+        forces_for(stuck, square, n, lost, extra, handles.vectors[SCRATCH])
+        for k in range(handles.count[ACTUATORS]):
+            a = handles.actuator[k]
+            lent = axpy(math.sqrt(actuators.whole_inertia[a]), three(extra, k), get3(actuators.lent, a))
+            set3(actuators.lent, a, lent)
+        if held:
+            leave_out(handles, handles.free)
+            prepare(handles.free, n, handles.square[NOTHING])
+
+
+@kernel
+def _find_weak(actuators, handles, short):
+    """Leave in `short` how much is missing of what those give who are now found to be too weak; are there any?"""
+    found = False
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        total = add(get3(actuators.asked, a), get3(actuators.lent, a))
+        missing = (0.0, 0.0, 0.0)
+        if handles.weak[k] == 0 and norm(total) > actuators.strength[a]:
+            missing = sub(limit_size(total, actuators.strength[a]), total)
+            handles.weak[k] = 1
+            found = True
+        set_three(short, k, scale(missing, 1.0 / math.sqrt(actuators.whole_inertia[a])))
+    return found
+
+
+@kernel
+def note_damping(actuators, handles):
+    """Keep which forces take the motion out of the actuators of the cluster: C times what their accelerations take."""
+    count = handles.count[ACTUATORS]
+    n = 3 * count
+    held = handles.count[HANDLES] > n
+    stuck, square = (handles.stuck, handles.square[ALL]) if held else (handles.free, handles.square[NOTHING])
+    forces, spare, swap, other = handles.dense[0], handles.dense[1], handles.dense[2], handles.dense[3]
+    write_out(stuck, square, n, forces, spare, swap)
+    if held:  # and for what is in the way: (1 - N·W)·N_free·(1 - W·N)
+        write_out(handles.free, handles.square[NOTHING], n, other, spare, swap)
+        multiply_dense(forces, stuck, n, spare)
+        for i in range(n):
+            for j in range(n):
+                spare[i, j] = (1.0 if i == j else 0.0) - spare[i, j]
+        multiply_dense(spare, other, n, swap)
+        for i in range(n):
+            for j in range(n):
+                s = 0.0
+                for k in range(n):
+                    s += swap[i, k] * spare[j, k]
+                forces[i, j] += s
+    for k in range(count):
+        a = handles.actuator[k]
+        handles.company[a] = count
+        for m in range(count):
+            b = handles.actuator[m]
+            handles.partner[a, m] = b
+            share = -math.sqrt(actuators.whole_inertia[a] * actuators.whole_inertia[b]) * actuators.damping[b]
+            for i in range(3):
+                for j in range(3):
+                    handles.damper[3 * a + i, 3 * m + j] = share * forces[3 * k + i, 3 * m + j]
+
+
+@kernel
+def ease(bodies, actuators, handles):
+    """Between two evaluations of control: damp what has come since. Contact may answer faster than control is asked."""
+    rest(bodies, actuators)
+    for a in range(len(actuators.body)):
+        force = add(get3(actuators.asked, a), get3(actuators.lent, a))
+        for m in range(handles.company[a]):
+            b = handles.partner[a, m]
+            change = sub(rate_of(bodies, actuators, b), get3(actuators.last_rate, b))
+            row = 3 * a
+            force = (
+                force[0] + dot(get3_at(handles.damper, row, 3 * m), change),
+                force[1] + dot(get3_at(handles.damper, row + 1, 3 * m), change),
+                force[2] + dot(get3_at(handles.damper, row + 2, 3 * m), change),
+            )
+        exert(bodies, actuators, a, force)
