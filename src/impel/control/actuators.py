@@ -12,6 +12,7 @@ N is how much force an acceleration takes, given how the structure answers. Wher
 
 import math
 
+from impel.control.law import TINY, limit_size
 from impel.control.linkage import Linkage, gather, measured_rates, wished_rates
 from impel.control.targets import advance_targets
 from impel.kernel import Floats, Floats2, Integers, kernel, struct
@@ -19,7 +20,6 @@ from impel.motion.paths import Paths
 from impel.motion.rotations import add, axpy, cross, dot, get3, get4, rotate, scale, set3, sub
 
 RESIDUAL = 0.3  # of the pull at base distance: what may be learnt while something is in the way (measured: no wind-up)
-TINY = 1e-300
 TOO_FAST = 1.2  # times the speed that it should have: what still pushes it on ...
 FORGET = 4.0  # ... is forgotten so many times faster than it was learnt
 
@@ -38,7 +38,8 @@ class Actuators:
     paths: Paths
     linkage: Linkage
     base: Floats  # (A,) base distance in metres, or base angle in radians
-    limit: Floats  # (A,) the same as targets.py measures it
+    far: Floats  # (A,) the same: from farther away it is not pulled harder
+    limit: Floats  # (A,) base as targets.py measures it
     enough: Floats  # (A,)
     stiffness: Floats  # (A,) 1/s²: K = 2α/Δt²
     damping: Floats  # (A,) 1/s: C = 2β/Δt
@@ -46,7 +47,7 @@ class Actuators:
     strength: Floats  # (A,) N or N·m
     inertia: Floats  # (A,) kg or kg·m²: of what it moves, as far as that is known beforehand
     weight: Floats  # (A,) N or N·m: what holds that still
-    wild: Floats  # (A,) m/s or rad/s: what is faster is only slowed down, and with no more than ...
+    wild: Floats2  # (A, 2) m/s (inf for turns), rad/s: what is faster is only slowed down, and with no more than ...
     calm: Floats  # (A,) N or N·m: ... the strength that would suit it
     whole_inertia: Floats  # (A,) kg or kg·m²: of all that hangs together, if it turned about this body
     most_learnt: Floats  # (A,) N or N·m, whatever the strength
@@ -116,12 +117,18 @@ def want(bodies, actuators, dt_last):
             happened = scale(sub(rate, get3(actuators.last_rate, a)), 1.0 / dt_last)
             should = add(get3(actuators.wish, a), get3(actuators.spared, a))
             set3(actuators.missed, a, sub(should, happened))
-        pull = scale(get3(actuators.offset, a), actuators.stiffness[a])
-        set3(actuators.wish, a, axpy(-actuators.damping[a], rate, pull))
+        set3(actuators.wish, a, axpy(-actuators.damping[a], rate, pull_of(actuators, a)))
         set3(actuators.last_rate, a, rate)
         set3(actuators.spared, a, (0.0, 0.0, 0.0))
         set3(actuators.lent, a, (0.0, 0.0, 0.0))
         actuators.room[a] = min(0.5 * actuators.strength[a], actuators.most_learnt[a])
+
+
+@kernel(inline=True)
+def pull_of(actuators, a):
+    """The acceleration towards the target, or from far away as far as strength goes: what pulls harder than it can
+    damp swings to and fro for long."""
+    return scale(limit_size(get3(actuators.offset, a), actuators.far[a]), actuators.stiffness[a])
 
 
 @kernel(inline=True)
@@ -164,13 +171,11 @@ def pull_tree(bodies, actuators, s, gravity, dt, dt_last):
 
 @kernel
 def overtaxed(actuators, s):
-    """Is one of several actuators of a structure too weak for what it asks for? The others must reckon with that."""
-    several, weak = 0, False
+    """Is an actuator of a structure too weak for what it asks for? The others, and it itself, must reckon with that."""
+    weak = False
     for a in range(len(actuators.body)):
-        if actuators.structure[a] == s:
-            several += 1
-            weak |= actuators.saturated[a] == 1.0
-    return weak and several > 1
+        weak |= actuators.structure[a] == s and actuators.saturated[a] == 1.0
+    return weak
 
 
 @kernel(inline=True)
@@ -226,11 +231,12 @@ def rest(bodies, actuators):
 def exert(bodies, actuators, a, force):
     """Apply a force or torque of one actuator, as far as its strength goes."""
     body, strength, rate = actuators.body[a], actuators.strength[a], rate_of(bodies, actuators, a)
-    speed2 = dot(rate, rate)
-    if speed2 > actuators.wild[a] ** 2:
+    speed2, spin = dot(rate, rate), get3(bodies.spin, body)
+    if speed2 > actuators.wild[a, 0] ** 2 or dot(spin, spin) > actuators.wild[a, 1] ** 2:
         strength = min(strength, actuators.calm[a])
-        force = axpy(-max(dot(force, rate), 0.0) / speed2, rate, force)
-    actuators.saturated[a] = 1.0 if dot(force, force) > strength * strength else 0.0
+        force = axpy(-max(dot(force, rate), 0.0) / max(speed2, TINY), rate, force)
+    asked = get3(actuators.asked, a)
+    actuators.saturated[a] = 1.0 if max(dot(asked, asked), dot(force, force)) > strength * strength else 0.0
     force = limit_size(force, strength)
     set3(actuators.applied, a, force)
     if actuators.paths.turns[a] == 1:
@@ -243,14 +249,6 @@ def exert(bodies, actuators, a, force):
         if actuators.pulled[a] == 1:
             arm = rotate(get4(bodies.orientation, body), get3(actuators.point, a))
             set3(bodies.twist, body, add(get3(bodies.twist, body), cross(arm, force)))
-
-
-@kernel(inline=True)
-def limit_size(v, most):
-    size2 = dot(v, v)
-    if size2 <= most * most:
-        return v
-    return scale(v, most / math.sqrt(size2))
 
 
 @kernel

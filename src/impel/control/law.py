@@ -10,12 +10,17 @@ outside [0, 1]: no wish is ever answered with more than was asked for, which is 
 import math
 
 from impel.kernel import kernel
+from impel.motion.rotations import dot, get3_at, scale
+
+TINY = 1e-300
 
 # λ: what takes 5 times the force that would accelerate the whole structure is not worth pulling at. At full stretch an
 # arm's tip would need ever larger forces to go farther, and none of them would help.
 BLOCKED = 0.2
 REDUNDANT = 1e-9  # of its diagonal entry: a smaller pivot is rounding
 REFINED = 16  # times; the error is (λ²/(w² + λ²))¹⁶, 3e-7 where four actuators together move the whole structure
+PRESSING = 0.01  # of the easiest direction: as much counts a force that presses what is in the way
+HALVINGS = 40  # of the range in which μ is sought
 
 
 @kernel
@@ -80,6 +85,62 @@ def forces_for(answer, square, n, rest, force, scratch):
         for i in range(n):
             for j in range(n):
                 rest[i] -= answer[i, j] * scratch[n + j]
+
+
+@kernel
+def within(answer, k, force, most):
+    """Of the forces of actuator k that are not larger than `most`, the one that accelerates most nearly as `force`.
+
+    Where it is stronger in one direction than in another, the hopeless ones go first: cut to length as it is, a force
+    would spend itself where it achieves nothing. What is left of (AᵀA + μ)⁻¹AᵀA·f has the length that is asked for.
+    """
+    size2 = dot(force, force)
+    if size2 <= most * most:
+        return force
+    a = (get3_at(answer, 3 * k, 3 * k), get3_at(answer, 3 * k + 1, 3 * k), get3_at(answer, 3 * k + 2, 3 * k))
+    xx = a[0][0] * a[0][0] + a[1][0] * a[1][0] + a[2][0] * a[2][0]
+    yy = a[0][1] * a[0][1] + a[1][1] * a[1][1] + a[2][1] * a[2][1]
+    zz = a[0][2] * a[0][2] + a[1][2] * a[1][2] + a[2][2] * a[2][2]
+    xy = a[0][0] * a[0][1] + a[1][0] * a[1][1] + a[2][0] * a[2][1]
+    xz = a[0][0] * a[0][2] + a[1][0] * a[1][2] + a[2][0] * a[2][2]
+    yz = a[0][1] * a[0][2] + a[1][1] * a[1][2] + a[2][1] * a[2][2]
+    largest = xx + yy + zz
+    if largest == 0.0:
+        return scale(force, most / math.sqrt(size2))
+    little = PRESSING * PRESSING * largest
+    xx, yy, zz = xx + little, yy + little, zz + little
+    x, y, z = force
+    goal = (xx * x + xy * y + xz * z, xy * x + yy * y + yz * z, xz * x + yz * y + zz * z)
+    low, high = 0.0, 2.0 * largest * math.sqrt(size2) / max(most, TINY)
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        found = _solve3(xx + middle, yy + middle, zz + middle, xy, xz, yz, goal)
+        if dot(found, found) > most * most:
+            low = middle
+        else:
+            high = middle
+    return limit_size(_solve3(xx + high, yy + high, zz + high, xy, xz, yz, goal), most)
+
+
+@kernel(inline=True)
+def _solve3(xx, yy, zz, xy, xz, yz, v):
+    """By a symmetric matrix."""
+    a, b, c = yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy
+    d, e, f = xx * zz - xz * xz, xy * xz - xx * yz, xx * yy - xy * xy
+    share = 1.0 / (xx * a + xy * b + xz * c)
+    return (
+        share * (a * v[0] + b * v[1] + c * v[2]),
+        share * (b * v[0] + d * v[1] + e * v[2]),
+        share * (c * v[0] + e * v[1] + f * v[2]),
+    )
+
+
+@kernel(inline=True)
+def limit_size(v, most):
+    size2 = dot(v, v)
+    if size2 <= most * most:
+        return v
+    return scale(v, most / math.sqrt(size2))
 
 
 @kernel

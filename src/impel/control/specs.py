@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 # Times the speed of its path, or of a free fall from the height of its structure: what is faster is not driven on. At
 # the dead centre of a linkage no force is right for a whole step, and one without limit would throw it about.
-WILD = 5.0
+WILD = 3.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,10 +109,6 @@ def make_actuators(
 
     loads = [_loads(s, bodies, linkage, int(k), int(i), gravity) for s, k, i in zip(specs, member, structure)]
     automatic = [auto_strength(load.weight, load.inertia, s.stiffness, s.base) for s, load in zip(specs, loads)]
-    falls = [
-        math.sqrt(2 * gravity * load.size) / (load.size if s.kind == "turn" else 1) for s, load in zip(specs, loads)
-    ]
-    steady = column("base") * column("stiffness") / np.maximum(column("damping"), TINY)
     reach = np.array([reach_of(s.base, s.kind == "turn") for s in specs]).reshape(n, 2)
     m = len(linkage.body)
     starts = [pose_at(row, 0.0, bool(t)) for row, t in zip(paths.segments[paths.first_segment[:-1]], paths.turns)]
@@ -128,6 +124,7 @@ def make_actuators(
         paths=paths,
         linkage=linkage,
         base=column("base"),
+        far=_far(specs, loads),
         limit=reach[:, 0].copy(),
         enough=reach[:, 1].copy(),
         stiffness=column("stiffness"),
@@ -136,7 +133,7 @@ def make_actuators(
         strength=np.array([s.share * auto if s.strength is None else s.strength for s, auto in zip(specs, automatic)]),
         inertia=np.array([load.inertia for load in loads]),
         weight=np.array([load.weight for load in loads]),
-        wild=WILD * np.maximum(steady, falls),
+        wild=_wild(specs, loads, gravity),
         calm=np.array(automatic),
         whole_inertia=np.array([load.whole for load in loads]),
         most_learnt=np.array([load.heaviest for load in loads]) + automatic,
@@ -166,6 +163,29 @@ def make_actuators(
         room=np.zeros(n),
         missed=np.zeros((n, 3)),
     )
+
+
+def _far(specs: Sequence[ActuatorSpec], loads: Sequence["Loads"]) -> Floats:
+    """How far from its target a body is pulled no harder if it goes farther: twice the base distance, which is what
+    a strength that is derived is made for, or as far as one that is given suffices."""
+    far = []
+    for s, load in zip(specs, loads):
+        pull = load.inertia * s.stiffness
+        enough = (s.strength - load.weight) / pull if s.strength is not None and pull > 0.0 else 0.0
+        far.append(max(2 * s.base, enough))
+    return np.array(far)
+
+
+def _wild(specs: Sequence[ActuatorSpec], loads: Sequence["Loads"], gravity: float) -> Floats:
+    """What is too fast: speeds and spins (see WILD)."""
+    wild = []
+    for s, load in zip(specs, loads):
+        steady, fall = s.base * s.stiffness / max(s.damping, TINY), math.sqrt(2 * gravity * load.size)
+        if s.kind == "turn":
+            wild.append((math.inf, WILD * max(steady, fall / load.size)))
+        else:
+            wild.append((WILD * max(steady, fall), WILD * max(steady, fall) / load.size))
+    return np.array(wild).reshape(-1, 2)
 
 
 class Loads(NamedTuple):

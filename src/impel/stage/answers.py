@@ -10,7 +10,8 @@ as standing, r is 1. Where r is small (what was taken as standing slips), the st
 evaluated anew in every step (`ease`), and all of control when what touches changes.
 """
 
-from impel.control.actuators import limit_size, overtaxed
+from impel.control.actuators import overtaxed
+from impel.control.law import limit_size
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, dot, get3, get3_at, get4, scale, set3, set4, sub
 from impel.physics.bodies import spin_of, turn_freely

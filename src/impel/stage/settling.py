@@ -6,8 +6,8 @@ from impel.control.actuators import (
     RESIDUAL,
     blend_of,
     exert,
-    limit_size,
     pull_at_base,
+    pull_of,
     rate_of,
     rest,
     slow_down,
@@ -17,9 +17,11 @@ from impel.control.law import (
     accelerations_by,
     factor_dense,
     forces_for,
+    limit_size,
     multiply_dense,
     prepare,
     solve_dense,
+    within,
     write_out,
 )
 from impel.kernel import kernel
@@ -161,7 +163,7 @@ def pull(actuators, handles, stuck, square, held, loose, gravity):
         wish = get3(actuators.wish, a)
         told = actuators.press[a] >= 0.0 and handles.count[PRESSED] == 1
         if told:  # its press is given; only its damping is left
-            wish = axpy(-actuators.stiffness[a], get3(actuators.offset, a), wish)
+            wish = sub(wish, pull_of(actuators, a))
         wish = axpy(-lift_of(actuators, a, gravity), three(handles.bias, k), wish)
         set_three(blocked, k, scale(wish, size))
     forces_for(stuck, square, n, blocked, extra, scratch)
@@ -315,13 +317,13 @@ def leave_out(handles, answer):
 
 @kernel
 def make_up(actuators, handles, stuck, square, held):
-    """Where some have not the strength for what they ask, the others reckon with what those can give: a light link must
-    not throw itself against a push that does not come. Whoever is found too weak is left out, and is a load."""
+    """Where some have not the strength for what they ask, they do what they can, and the others reckon with it: a light
+    link must not throw itself against a push that does not come. Who is found too weak is a load from then on."""
     n, weak = 3 * handles.count[ACTUATORS], handles.weak
     lost, extra, short = handles.vectors[REST], handles.vectors[EXTRA], handles.vectors[MISSED]
     for k in range(handles.count[ACTUATORS]):
         weak[k] = 0
-    while _find_weak(actuators, handles, short):
+    while _find_weak(actuators, handles, stuck, short):
         accelerations_by(stuck, n, short, lost)
         for i in range(n):
             lost[i] *= weak[i // 3] - 1.0
@@ -330,26 +332,28 @@ def make_up(actuators, handles, stuck, square, held):
         forces_for(stuck, square, n, lost, extra, handles.vectors[SCRATCH])
         for k in range(handles.count[ACTUATORS]):
             a = handles.actuator[k]
-            lent = axpy(math.sqrt(actuators.whole_inertia[a]), three(extra, k), get3(actuators.lent, a))
-            set3(actuators.lent, a, lent)
+            more = add(three(short, k), three(extra, k))
+            set3(actuators.lent, a, axpy(math.sqrt(actuators.whole_inertia[a]), more, get3(actuators.lent, a)))
         if held:
             leave_out(handles, handles.free)
             prepare(handles.free, n, handles.square[NOTHING])
 
 
 @kernel
-def _find_weak(actuators, handles, short):
+def _find_weak(actuators, handles, stuck, short):
     """Leave in `short` how much is missing of what those give who are now found to be too weak; are there any?"""
     found = False
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        total = add(get3(actuators.asked, a), get3(actuators.lent, a))
+        size = math.sqrt(actuators.whole_inertia[a])
+        total = scale(add(get3(actuators.asked, a), get3(actuators.lent, a)), 1.0 / size)
+        most = actuators.strength[a] / size
         missing = (0.0, 0.0, 0.0)
-        if handles.weak[k] == 0 and norm(total) > actuators.strength[a]:
-            missing = sub(limit_size(total, actuators.strength[a]), total)
+        if handles.weak[k] == 0 and norm(total) > most:
+            missing = sub(within(stuck, k, total, most), total)
             handles.weak[k] = 1
             found = True
-        set_three(short, k, scale(missing, 1.0 / math.sqrt(actuators.whole_inertia[a])))
+        set_three(short, k, missing)
     return found
 
 

@@ -5,7 +5,7 @@ import math
 from impel.control.actuators import act, pull_tree, remember_motion, want
 from impel.geometry.shapes import RADIUS
 from impel.kernel import kernel
-from impel.motion.rotations import set3
+from impel.motion.rotations import dot, get3, set3
 from impel.physics.bodies import drift, kick
 from impel.physics.breaking import let_go, part
 from impel.physics.broadphase import COUNT, MET, find_pairs
@@ -25,6 +25,7 @@ FRAME_DONE, STEP_DONE, NEEDS_PAIRS, NEEDS_EVENTS, FAILED, OPENED = range(6)
 
 GROW_AFTER = 8  # good steps before the step may double ...
 RESIGN_AFTER = 32  # steps in a row in which joints did not hold, as short as they were: then longer ones do as well
+SWING = 0.25  # rad: at a dead centre a lever changes so much with less, but that lasts for less, too
 GROW_LATER = 256  # ... and at most, where doubling failed again and again, as with things that lie still
 
 
@@ -69,6 +70,8 @@ def step(stage, time, dt, hold_for, held_for):
         let_go(joints.breaks, bodies, joints, dt)
     if contacts is not None:
         settle(bodies, contacts.extent[:, RADIUS], gravity, dt)
+    if actuators is not None and verdict == GOOD and swung(bodies, stage.handles, dt):
+        verdict = IMPRECISE
     return verdict if all_finite(bodies) else NOT_A_NUMBER
 
 
@@ -217,11 +220,24 @@ def check_joints(bodies, joints):
 
 
 @kernel
-def stirred(now, before):
-    """Whether what holds an actor has changed in a step: something touches it or lets go, a joint meets or leaves a
-    limit, or breaks."""
+def swung(bodies, handles, seconds):
+    """Has a link of an actor's structure turned so far that forces for how it was do not suit it any more?"""
+    for i in range(len(bodies.mass)):
+        if handles.acts[i] == 1 and handles.island_of[i] >= 0:
+            spin = get3(bodies.spin, i)
+            if dot(spin, spin) * seconds * seconds > SWING * SWING:
+                return True
+    return False
+
+
+@kernel
+def stirred(now, before, held_for):
+    """Whether what holds an actor has changed: something touches it or lets go, a joint meets or leaves a limit, or
+    breaks; or its links have turned."""
     if now.actuators is None:
         return False
+    if swung(now.bodies, now.handles, held_for):
+        return True
     if now.joints is not None:
         for j in range(len(now.joints.active)):
             if now.joints.active[j] != before.joints.active[j]:
@@ -283,7 +299,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         notice(now, before, events, clock, time + dt, dt, verdict if verdict != IMPRECISE else GOOD)
         part(now.joints, before.joints, now.contacts)
         clock.held_for[0] = dt if hold_for > 0.0 else clock.held_for[0] + dt
-        clock.stirred[0] = 1 if stirred(now, before) else 0
+        clock.stirred[0] = 1 if stirred(now, before, clock.held_for[0]) else 0
         clock.unheld[0] = clock.unheld[0] + 1 if verdict == DIVERGED else 0
         clock.tick[0] += ticks
         double_step(clock, pace, ticks)
