@@ -128,18 +128,27 @@ class Anchors:
             meters, angles = [], []
             if joint.kind in ("ball", "hinge", "weld"):
                 meters = list(where - self.local(b, at if joint.at_b is None else joint.at_b))
-            if joint.kind == "weld":
+            if joint.kind in ("weld", "slide"):
                 angles = list(moved.as_rotvec())
+            if joint.kind == "slide":
+                axis = np.array(joint.axis) / np.linalg.norm(joint.axis)
+                along = (turn_a * start_a.inv()).apply(axis)
+                off = at_b + turn_b.apply(self.local(b, at)) - point
+                low, high = joint.limits or (-np.inf, np.inf)
+                beyond = min(off @ along - low, 0.0) + max(off @ along - high, 0.0)
+                meters = [*(off - (off @ along) * along), beyond]
+            elif joint.kind == "ball" and joint.cone is not None:
+                axis = np.array(joint.axis) / np.linalg.norm(joint.axis)
+                leaning = np.arccos(np.clip(axis @ moved.apply(axis), -1, 1))
+                angles = [max(leaning - np.radians(joint.cone), 0.0)]
+                if joint.twist is not None:
+                    angles.append(_beyond(moved, axis, joint.twist))
             elif joint.kind == "hinge":
                 axis = np.array(joint.axis) / np.linalg.norm(joint.axis)
                 carried = moved.apply(axis)
                 angles = [*np.cross(axis, carried), min(0.0, axis @ carried)]
                 if joint.limits is not None:
-                    low, high = np.radians(joint.limits)
-                    turn = 2 * np.arctan2(moved.as_quat()[:3] @ axis, moved.as_quat()[3])
-                    turns = turn + 2 * np.pi * np.arange(-2, 3)
-                    beyond = np.maximum(low - turns, 0) + np.minimum(high - turns, 0)
-                    angles.append(beyond[np.argmin(np.abs(beyond))])
+                    angles.append(_beyond(moved, axis, joint.limits))
             elif joint.kind == "on_curve" and feet is not None:
                 curve, t = feet[name]
                 meters = list(where - curve(t if joint.loop else np.clip(t, 0, curve.x[-1])))
@@ -176,6 +185,15 @@ class Anchors:
 
     def _loose(self, name):
         return name != "world" and self.scene.bodies[name].moves_freely
+
+
+def _beyond(moved, axis, limits):
+    """By how much something is turned about an axis beyond limits in degrees."""
+    low, high = np.radians(limits)
+    turn = 2 * np.arctan2(moved.as_quat()[:3] @ axis, moved.as_quat()[3])
+    turns = turn + 2 * np.pi * np.arange(-2, 3)
+    beyond = np.maximum(low - turns, 0) + np.minimum(high - turns, 0)
+    return beyond[np.argmin(np.abs(beyond))]
 
 
 def _rotation(quaternion):

@@ -12,11 +12,11 @@ AWAY = 1000.0  # m
 SURFACES = ("sphere", "box", "cylinder", "capsule")
 
 
-def random_scene(seed, *, actors=False, seconds=1.0):
-    """The first of the scenes of this seed that is valid."""
+def random_scene(seed, *, seconds=1.0):
+    """The first of the scenes of this seed that is valid; those of odd seeds have actors."""
     rng = np.random.default_rng(seed)
     while True:
-        scene = Scene.model_validate(company(_document(rng, actors, seconds)))
+        scene = Scene.model_validate(company(_document(rng, seed % 2 == 1, seconds)))
         if not problems(scene):
             return scene
 
@@ -59,7 +59,31 @@ def _document(rng, actors, seconds):
         bodies["ground"] = {"shape": {"plane": {}}, "fixed": True, "at": [0, 0, round(low - 5 * span, 3)]}
     if actors:
         document["actors"] = _actors(rng, bodies, span)
+        for joint in joints.values():
+            _enrich(rng, joint, span)
     return document
+
+
+def _enrich(rng, joint, span):
+    """Some welds become slides; some joints get cones, twists, friction and springs."""
+    if "weld" in joint and "at_b" not in joint and rng.random() < 0.5:
+        joint["slide"] = joint.pop("weld")
+        joint["axis"] = _rounded(_direction(rng))
+        if rng.random() < 0.5:
+            joint["limits"] = _rounded([rng.uniform(-span, 0), rng.uniform(0, span)])
+    if "ball" in joint and rng.random() < 0.3:
+        joint["axis"] = _rounded(_direction(rng))
+        joint["cone"] = round(float(rng.uniform(10, 150)), 3)
+        if rng.random() < 0.5:
+            joint["twist"] = _rounded([rng.uniform(-150, 0), rng.uniform(0, 150)])
+    if any(kind in joint for kind in ("ball", "hinge", "slide")):
+        if rng.random() < 0.2:
+            joint["friction"] = float(f"{10 ** rng.uniform(-2, 2):.4g}")
+        if rng.random() < 0.2:
+            joint["spring"] = {
+                "stiffness": float(f"{10 ** rng.uniform(-2, 2):.4g}"),
+                "damping": float(f"{10 ** rng.uniform(-3, 0):.4g}"),
+            }
 
 
 def _part(bodies, all_of_them):

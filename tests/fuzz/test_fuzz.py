@@ -3,13 +3,15 @@
 import pytest
 from judging import APART, closest, judge
 from scenes import random_scene
+from structures import behaviour, random_structure
 
 SEEDS = range(1, 201)
+STRUCTURES = range(1, 41)
 
 
 @pytest.fixture(scope="module")
 def judged():
-    judge(0, random_scene(0, seconds=0.05))  # compiles, which is not to be counted
+    judge(1, random_scene(1, seconds=0.05))  # compiles, which is not to be counted
     return [judge(seed, random_scene(seed)) for seed in SEEDS]
 
 
@@ -36,3 +38,10 @@ def test_random_scenes_are_refused_seldom_and_only_where_no_other_method_closes_
 
 def test_a_seed_is_always_the_same_scene():
     assert random_scene(7).to_document() == random_scene(7).to_document()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_no_random_structure_is_thrown_about_or_pushes_ever_harder():
+    faults = {seed: behaviour(seed, random_structure(seed)).faults() for seed in STRUCTURES}
+    assert not {seed: found for seed, found in faults.items() if found}
