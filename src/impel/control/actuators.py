@@ -47,8 +47,8 @@ class Actuators:
     strength: Floats  # (A,) N or N·m
     inertia: Floats  # (A,) kg or kg·m²: of what it moves, as far as that is known beforehand
     weight: Floats  # (A,) N or N·m: what holds that still
-    wild: Floats2  # (A, 2) m/s (inf for turns), rad/s: what is faster is only slowed down, and with no more than ...
-    calm: Floats  # (A,) N or N·m: ... the strength that would suit it
+    wild: Floats2  # (A, 2) squares of m/s (inf for turns) and rad/s: what is faster is only slowed down, and by at most
+    calm: Floats  # (A,) N or N·m: the strength that would suit it
     whole_inertia: Floats  # (A,) kg or kg·m²: of all that hangs together, if it turned about this body
     most_learnt: Floats  # (A,) N or N·m, whatever the strength
     arm: Floats  # (A,) m: at which a torque carries loads; 1 for forces
@@ -230,11 +230,12 @@ def rest(bodies, actuators):
 @kernel
 def exert(bodies, actuators, a, force):
     """Apply a force or torque of one actuator, as far as its strength goes."""
-    body, strength, rate = actuators.body[a], actuators.strength[a], rate_of(bodies, actuators, a)
-    speed2, spin = dot(rate, rate), get3(bodies.spin, body)
-    if speed2 > actuators.wild[a, 0] ** 2 or dot(spin, spin) > actuators.wild[a, 1] ** 2:
+    body, strength = actuators.body[a], actuators.strength[a]
+    spin, velocity = get3(bodies.spin, body), get3(bodies.velocity, body)
+    if dot(spin, spin) > actuators.wild[a, 1] or dot(velocity, velocity) > actuators.wild[a, 0]:
+        rate = rate_of(bodies, actuators, a)
         strength = min(strength, actuators.calm[a])
-        force = axpy(-max(dot(force, rate), 0.0) / max(speed2, TINY), rate, force)
+        force = axpy(-max(dot(force, rate), 0.0) / max(dot(rate, rate), TINY), rate, force)
     asked = get3(actuators.asked, a)
     actuators.saturated[a] = 1.0 if max(dot(asked, asked), dot(force, force)) > strength * strength else 0.0
     force = limit_size(force, strength)

@@ -177,7 +177,7 @@ def _far(specs: Sequence[ActuatorSpec], loads: Sequence["Loads"]) -> Floats:
 
 
 def _wild(specs: Sequence[ActuatorSpec], loads: Sequence["Loads"], gravity: float) -> Floats:
-    """What is too fast: speeds and spins (see WILD)."""
+    """What is too fast: squares of speeds and spins (see WILD)."""
     wild = []
     for s, load in zip(specs, loads):
         steady, fall = s.base * s.stiffness / max(s.damping, TINY), math.sqrt(2 * gravity * load.size)
@@ -185,7 +185,7 @@ def _wild(specs: Sequence[ActuatorSpec], loads: Sequence["Loads"], gravity: floa
             wild.append((math.inf, WILD * max(steady, fall / load.size)))
         else:
             wild.append((WILD * max(steady, fall), WILD * max(steady, fall) / load.size))
-    return np.array(wild).reshape(-1, 2)
+    return np.square(wild).reshape(-1, 2)
 
 
 class Loads(NamedTuple):
