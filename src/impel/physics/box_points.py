@@ -6,49 +6,62 @@ was made, and a step that is taken back leaves nothing behind.
 """
 
 from impel.geometry.fields import box_field
-from impel.geometry.shapes import INNER, RADIUS
+from impel.geometry.shapes import CORE, INNER, RADIUS
 from impel.kernel import kernel
-from impel.motion.rotations import add, get3, get3_at, norm, set3_at, set4_at, sub, transform, unrotate
-from impel.physics.broadphase import LIST, MOST, POSE, UNLISTED
+from impel.motion.rotations import (
+    add,
+    conjugate,
+    get3,
+    get3_at,
+    norm,
+    rotate,
+    scale,
+    set3_at,
+    set4_at,
+    sub,
+    transform,
+    unrotate,
+)
+from impel.physics.broadphase import COUNTS, MOST, UNLISTED
 from impel.physics.patches import box_around, facing, overlap, press_point, rows_of
 
 MARGIN = 0.05  # of the way to the middle of the smaller box: by which a point may move until a new list is due
 
 
 @kernel
-def list_points(contacts, p, side, a, b, centre, turn, half):
-    """List the points of box A that may be inside B, if need be; returns how many there are, MOST + 1 if too many."""
-    seen, listed, extent = contacts.seen, contacts.listed, contacts.extent
-    at, start = side * POSE, side * LIST
+def list_points(contacts, p, a, b, centre, turn):
+    """List the points of boxes A and B that may be inside the other, if need be; A is in B's frame."""
+    seen, extent = contacts.seen, contacts.extent
     # The smaller one moves in the other's frame; what is inside now was no farther outside then than any of its points
     # has moved.
-    smaller = extent[a, RADIUS] <= extent[b, RADIUS]
-    place = centre if smaller else unrotate(turn, centre)
+    place = centre if extent[a, RADIUS] <= extent[b, RADIUS] else unrotate(turn, centre)
     margin = MARGIN * min(extent[a, INNER], extent[b, INNER])
-    if listed[p, start] != UNLISTED:
+    if seen[p, COUNTS] != UNLISTED:
         radius = min(extent[a, RADIUS], extent[b, RADIUS])
-        if norm(sub(place, get3_at(seen, p, at))) + 2.0 * radius * _turned(turn, seen, p, at + 3) <= margin:
-            return listed[p, start]
-    set3_at(seen, p, at, place)
-    set4_at(seen, p, at + 3, turn)
-    half = (half[0] + margin, half[1] + margin, half[2] + margin)
-    listed[p, start] = _list(contacts.samples, a, centre, rows_of(turn), half, listed, p, start + 1)
-    return listed[p, start]
+        if norm(sub(place, get3_at(seen, p, 0))) + 2.0 * radius * _turned(turn, seen, p) <= margin:
+            return
+    set3_at(seen, p, 0, place)
+    set4_at(seen, p, 3, turn)
+    seen[p, COUNTS] = _list(contacts, p, 0, a, b, centre, turn, margin)
+    back = conjugate(turn)
+    seen[p, COUNTS + 1] = _list(contacts, p, 1, b, a, scale(rotate(back, centre), -1.0), back, margin)
 
 
 @kernel(inline=True)
-def _turned(turn, seen, p, column):
+def _turned(turn, seen, p):
     """How far a turn is from that of back then: the difference of the quaternions, of which either sign is the same."""
     same, other = 0.0, 0.0
     for k in range(4):
-        same += (turn[k] - seen[p, column + k]) ** 2
-        other += (turn[k] + seen[p, column + k]) ** 2
+        same += (turn[k] - seen[p, 3 + k]) ** 2
+        other += (turn[k] + seen[p, 3 + k]) ** 2
     return min(same, other) ** 0.5
 
 
 @kernel
-def _list(samples, a, centre, rows, half, listed, p, start):
-    """Write down the points of A inside a box about B's centre."""
+def _list(contacts, p, side, a, b, centre, turn, margin):
+    """Write down the points of A inside a box about B; returns how many there are, MOST + 1 if too many."""
+    samples, extent, rows = contacts.samples, contacts.extent, rows_of(turn)
+    half = (extent[b, CORE] + margin, extent[b, CORE + 1] + margin, extent[b, CORE + 2] + margin)
     low, high = box_around(centre, rows, half)
     count = 0
     for c in range(samples.clusters[a, 0], samples.clusters[a, 1]):
@@ -59,16 +72,16 @@ def _list(samples, a, centre, rows, half, listed, p, start):
             if abs(x) <= half[0] and abs(y) <= half[1] and abs(z) <= half[2]:
                 if count == MOST:
                     return MOST + 1
-                listed[p, start + count] = s
+                contacts.listed[p, side * MOST + count] = s
                 count += 1
     return count
 
 
 @kernel
-def press_listed(samples, listed, p, side, centre, rows, half, motion, material, finest, patch):
+def press_listed(contacts, p, side, centre, rows, half, motion, material, finest, patch):
     """The listed points of a box that are inside box B; the rest as in `press_points`."""
-    start = side * LIST
-    for k in range(start + 1, start + 1 + listed[p, start]):
+    samples, listed, first = contacts.samples, contacts.listed, side * MOST
+    for k in range(first, first + int(contacts.seen[p, COUNTS + side])):
         s = listed[p, k]
         x = add(centre, transform(rows, get3(samples.at, s)))
         phi, g = box_field(x, half[0], half[1], half[2])

@@ -31,10 +31,10 @@ POSITION, ORIENTATION = 0, 3  # columns of `near.built`
 # to 0 when they are no longer near; stiffness (N/m); mean products of the patch's extent (m²): xx, xy, xz, yy, yz, zz.
 POINT, NORMAL, MET, STIFF, SPREAD, PLACE = 0, 3, 6, 7, 8, 14
 
-# Columns for either side of two boxes: of `contacts.listed`, how many points and which; of `contacts.seen`, a pose.
-MOST = 40
-LIST, POSE = 1 + MOST, 7
-UNLISTED = -1
+# Columns of `contacts.seen`: where two boxes were, how they were turned, and how many points of each were listed then.
+COUNTS, SEEN = 7, 9
+MOST = 40  # points of either that `contacts.listed` has room for; where there are more, all are looked at
+UNLISTED = -1.0
 
 
 @struct
@@ -99,7 +99,7 @@ def find_pairs(bodies, contacts, dt):
     )
     mix(contacts.pair, found, kind, extent, contacts.coating, bodies.inverse_mass, contacts.material)
     for p in range(found):
-        contacts.listed[p, 0] = contacts.listed[p, LIST] = UNLISTED
+        contacts.seen[p, COUNTS] = UNLISTED
     near.info[COUNT] = found
     near.info[BUILT] = 1
     near.info[BUILDS] += 1

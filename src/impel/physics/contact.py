@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from impel.geometry.fields import BLOB, BOX, CYLINDER, SPHERE, Shapes
 from impel.geometry.samples import Samples, make_samples
 from impel.geometry.shapes import CORE, RADIUS, SKIN, make_extents, make_shapes
-from impel.kernel import Floats2, Integers2, kernel, struct
+from impel.kernel import Floats2, Integers2, Shorts2, kernel, struct
 from impel.motion.rotations import (
     add,
     axpy,
@@ -37,7 +37,7 @@ from impel.physics import coating as coating_of
 from impel.physics.bars import DISC, press_bar
 from impel.physics.bodies import Bodies, weighted
 from impel.physics.box_points import list_points, press_listed
-from impel.physics.broadphase import LIST, MET, MOST, NORMAL, PLACE, POINT, POSE, SPREAD, STIFF, Near, with_capacity
+from impel.physics.broadphase import COUNTS, MET, MOST, NORMAL, PLACE, POINT, SEEN, SPREAD, STIFF, Near, with_capacity
 from impel.physics.coating import Coating, both_press, default_coating, rolling_radius
 from impel.physics.friction import CRUSHED, FORCE, KEPT, REMEMBERED, SHEAR, resist_rolling, rub
 from impel.physics.patches import (
@@ -85,8 +85,8 @@ class Contacts:
     shapes: Shapes
     samples: Samples | None
     near: Near
-    seen: Floats2  # (P, 14) of two boxes: where either was in the other's frame ...
-    listed: Integers2  # (P, 82) ... when the points that may be inside were listed, see box_points.py
+    seen: Floats2  # (P, 9) of two boxes: where they were when ...
+    listed: Shorts2  # (P, 80) ... the points of each that may be inside the other were listed, see box_points.py
     strain: Floats  # (N,) scratch: stiffness felt by a body over its inertia, 1/s²
     patch: Floats2  # (2, COLUMNS) scratch
 
@@ -138,8 +138,8 @@ def make_contacts(
         shapes=arrays,
         samples=samples,
         near=near,
-        seen=np.zeros((0, 2 * POSE)),
-        listed=np.zeros((0, 2 * LIST), np.int64),
+        seen=np.zeros((0, SEEN)),
+        listed=np.zeros((0, 2 * MOST), np.int32),
         strain=np.zeros(n),
         patch=np.zeros((2, COLUMNS)),
     )
@@ -231,6 +231,8 @@ def _meet(bodies, contacts, p, dt):
     verdict = TOO_FAR if speed * dt > room and gap < speed * dt else GOOD
     elastic = patch[0, ELASTIC]
     both = gap < 0.0 and both_press(kind_a, kind_b)
+    if both and kind_a == BOX and contacts.seen[p, COUNTS] + contacts.seen[p, COUNTS + 1] == 0.0:
+        both = False
     if both:
         # Seen from A: B's points move against A's.
         back = scale(apart, -1.0)
@@ -368,12 +370,13 @@ def _press_into(contacts, p, side, a, b, qa, qb, apart, motion, material, patch)
         return gap, speed
     turn = multiply(conjugate(qb), qa)
     if kind == BOX and shapes.kind[b] == BOX:
-        count = list_points(contacts, p, side, a, b, centre, turn, half)
-        if count == 0:
+        if side == 0:
+            list_points(contacts, p, a, b, centre, turn)
+        count = contacts.seen[p, COUNTS + side]
+        if count == 0.0:
             return gap, speed
         if count <= MOST:
-            listed, samples, rows = contacts.listed, contacts.samples, rows_of(turn)
-            press_listed(samples, listed, p, side, centre, rows, half, motion, material, finest, patch)
+            press_listed(contacts, p, side, centre, rows_of(turn), half, motion, material, finest, patch)
             return gap, speed
     if kind <= CYLINDER:
         x, z = rotate(turn, (1.0, 0.0, 0.0)), rotate(turn, (0.0, 0.0, 1.0))
