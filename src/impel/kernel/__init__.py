@@ -4,7 +4,7 @@ A module with kernels says `from impel.kernel import kernel` and decorates its f
 `struct`.
 """
 
-from impel.kernel.arrays import Booleans, Booleans2, Floats, Floats2, Floats3, Integers, Integers2
+from impel.kernel.arrays import Booleans, Booleans2, Floats, Floats2, Floats3, Integers, Integers2, Shorts2
 from impel.kernel.compiling import kernel
 from impel.kernel.structs import fields_of, replace, struct
 
@@ -16,6 +16,7 @@ __all__ = [
     "Floats3",
     "Integers",
     "Integers2",
+    "Shorts2",
     "fields_of",
     "kernel",
     "replace",

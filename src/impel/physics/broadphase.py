@@ -31,6 +31,11 @@ POSITION, ORIENTATION = 0, 3  # columns of `near.built`
 # to 0 when they are no longer near; stiffness (N/m); mean products of the patch's extent (m²): xx, xy, xz, yy, yz, zz.
 POINT, NORMAL, MET, STIFF, SPREAD, PLACE = 0, 3, 6, 7, 8, 14
 
+# Columns of `contacts.seen`: where two boxes were, how they were turned, and how many points of each were listed then.
+COUNTS, SEEN = 7, 9
+MOST = 40  # points of either that `contacts.listed` has room for; where there are more, all are looked at
+UNLISTED = -1.0
+
 
 @struct
 class Near:
@@ -93,6 +98,8 @@ def find_pairs(bodies, contacts, dt):
         found,
     )
     mix(contacts.pair, found, kind, extent, contacts.coating, bodies.inverse_mass, contacts.material)
+    for p in range(found):
+        contacts.seen[p, COUNTS] = UNLISTED
     near.info[COUNT] = found
     near.info[BUILT] = 1
     near.info[BUILDS] += 1
@@ -275,5 +282,5 @@ def with_capacity(contacts, capacity):
         memory=larger(contacts.near.memory),
         table=np.full(2 ** int(2 * capacity).bit_length(), -1, np.int64),
     )
-    per_pair = ("touching", "friction", "load", "place", "pair", "material")
+    per_pair = ("touching", "friction", "load", "place", "pair", "material", "seen", "listed")
     return replace(contacts, near=near, **{name: larger(getattr(contacts, name)) for name in per_pair})

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from impel.geometry.fields import BLOB, BOX, CYLINDER, SPHERE, Shapes
 from impel.geometry.samples import Samples, make_samples
 from impel.geometry.shapes import CORE, RADIUS, SKIN, make_extents, make_shapes
-from impel.kernel import Floats2, Integers2, kernel, struct
+from impel.kernel import Floats2, Integers2, Shorts2, kernel, struct
 from impel.motion.rotations import (
     add,
     axpy,
@@ -36,10 +36,21 @@ from impel.physics import broadphase
 from impel.physics import coating as coating_of
 from impel.physics.bars import DISC, press_bar
 from impel.physics.bodies import Bodies, weighted
-from impel.physics.broadphase import MET, NORMAL, PLACE, POINT, SPREAD, STIFF, Near, with_capacity
+from impel.physics.box_points import list_points, press_listed
+from impel.physics.broadphase import COUNTS, MET, MOST, NORMAL, PLACE, POINT, SEEN, SPREAD, STIFF, Near, with_capacity
 from impel.physics.coating import Coating, both_press, default_coating, rolling_radius
 from impel.physics.friction import CRUSHED, FORCE, KEPT, REMEMBERED, SHEAR, resist_rolling, rub
-from impel.physics.patches import BOUNCE, COLUMNS, ELASTIC, distance, press_ball, press_balls, press_points, sum_up
+from impel.physics.patches import (
+    BOUNCE,
+    COLUMNS,
+    ELASTIC,
+    distance,
+    press_ball,
+    press_balls,
+    press_points,
+    rows_of,
+    sum_up,
+)
 from impel.physics.sleep import REST_PULL, is_still, push, wake
 from impel.physics.verdicts import GOOD, NOT_A_NUMBER, TOO_DEEP, TOO_FAR, TOO_STIFF
 
@@ -74,6 +85,8 @@ class Contacts:
     shapes: Shapes
     samples: Samples | None
     near: Near
+    seen: Floats2  # (P, 9) of two boxes: where they were when ...
+    listed: Shorts2  # (P, 80) ... the points of each that may be inside the other were listed, see box_points.py
     strain: Floats  # (N,) scratch: stiffness felt by a body over its inertia, 1/s²
     patch: Floats2  # (2, COLUMNS) scratch
 
@@ -125,6 +138,8 @@ def make_contacts(
         shapes=arrays,
         samples=samples,
         near=near,
+        seen=np.zeros((0, SEEN)),
+        listed=np.zeros((0, 2 * MOST), np.int32),
         strain=np.zeros(n),
         patch=np.zeros((2, COLUMNS)),
     )
@@ -212,15 +227,17 @@ def _meet(bodies, contacts, p, dt):
     hard, firm = materials[p, coating_of.HARD], materials[p, coating_of.FIRM]
     material = (materials[p, coating_of.STIFFNESS], damping, limit, hard, firm)
     motion = (sub(approach, cross(spin_a, apart)), sub(spin_a, spin_b))
-    gap, speed = _press_into(contacts, a, b, qa, qb, apart, motion, material, patch[0])
+    gap, speed = _press_into(contacts, p, 0, a, b, qa, qb, apart, motion, material, patch[0])
     verdict = TOO_FAR if speed * dt > room and gap < speed * dt else GOOD
     elastic = patch[0, ELASTIC]
     both = gap < 0.0 and both_press(kind_a, kind_b)
+    if both and kind_a == BOX and contacts.seen[p, COUNTS] + contacts.seen[p, COUNTS + 1] == 0.0:
+        both = False
     if both:
         # Seen from A: B's points move against A's.
         back = scale(apart, -1.0)
         motion = (sub(scale(approach, -1.0), cross(spin_b, back)), sub(spin_b, spin_a))
-        _press_into(contacts, b, a, qb, qa, back, motion, material, patch[1])
+        _press_into(contacts, p, 1, b, a, qb, qa, back, motion, material, patch[1])
         elastic += patch[1, ELASTIC]
     if not elastic > 0.0:
         _part(bodies, contacts, p, dt)
@@ -323,8 +340,8 @@ def _part(bodies, contacts, p, dt):
 
 
 @kernel
-def _press_into(contacts, a, b, qa, qb, apart, motion, material, patch):
-    """Sum up how A's surface presses into B's field.
+def _press_into(contacts, p, side, a, b, qa, qb, apart, motion, material, patch):
+    """Sum up how A's surface presses into B's field, which is one side of pair p: 0, or 1 where A is its second body.
 
     `motion` is the velocity of A's points against B's, at B's centre, and the spin; `material` is stiffness,
     damping, limit, hardness and firmness of the two coatings together.
@@ -352,14 +369,21 @@ def _press_into(contacts, a, b, qa, qb, apart, motion, material, patch):
             press_ball(radius, centre, g, phi, 1.0, motion, material, patch)
         return gap, speed
     turn = multiply(conjugate(qb), qa)
-    x, z = rotate(turn, (1.0, 0.0, 0.0)), rotate(turn, (0.0, 0.0, 1.0))
+    if kind == BOX and shapes.kind[b] == BOX:
+        if side == 0:
+            list_points(contacts, p, a, b, centre, turn)
+        count = contacts.seen[p, COUNTS + side]
+        if count == 0.0:
+            return gap, speed
+        if count <= MOST:
+            press_listed(contacts, p, side, centre, rows_of(turn), half, motion, material, finest, patch)
+            return gap, speed
     if kind <= CYLINDER:
+        x, z = rotate(turn, (1.0, 0.0, 0.0)), rotate(turn, (0.0, 0.0, 1.0))
         r, length = shapes.size[a, 0], shapes.size[a, 1]
         press_bar(shapes, b, centre, z, x, length, r, kind == CYLINDER, motion, material, finest, patch)
         return gap, speed
-    y = rotate(turn, (0.0, 1.0, 0.0))
-    rows = ((x[0], y[0], z[0]), (x[1], y[1], z[1]), (x[2], y[2], z[2]))
-    press_points(shapes, b, contacts.samples, a, centre, rows, half, motion, material, finest, patch)
+    press_points(shapes, b, contacts.samples, a, centre, rows_of(turn), half, motion, material, finest, patch)
     return gap, speed
 
 

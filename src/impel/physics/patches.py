@@ -183,12 +183,12 @@ def press_points(shapes, b, samples, a, centre, turn, half, motion, material, fi
     """
     if samples is None:
         return
-    low, high = _box_around(centre, turn, half)
+    low, high = box_around(centre, turn, half)
     flat, boxed = shapes.kind[a] == BOX, shapes.kind[b] == BOX
     normal = (0.0, 0.0, 0.0)
     for c in range(samples.clusters[a, 0], samples.clusters[a, 1]):
         first, last = get3_at(samples.box, c, 0), get3_at(samples.box, c, 3)
-        if not _overlap(first, last, low, high):
+        if not overlap(first, last, low, high):
             continue
         p = add(centre, transform(turn, scale(add(first, last), 0.5)))
         if distance(shapes, b, p)[0] > samples.radius[c]:
@@ -197,7 +197,7 @@ def press_points(shapes, b, samples, a, centre, turn, half, motion, material, fi
             normal = transform(turn, get3(samples.normal, samples.range[c, 0]))
         for s in range(samples.range[c, 0], samples.range[c, 1]):
             at = get3(samples.at, s)
-            if not _overlap(at, at, low, high):
+            if not overlap(at, at, low, high):
                 continue
             p = add(centre, transform(turn, at))
             if abs(p[0]) > half[0] or abs(p[1]) > half[1] or abs(p[2]) > half[2]:
@@ -212,7 +212,14 @@ def press_points(shapes, b, samples, a, centre, turn, half, motion, material, fi
 
 
 @kernel(inline=True)
-def _box_around(centre, turn, half):
+def rows_of(turn):
+    """The matrix of a rotation."""
+    x, y, z = rotate(turn, (1.0, 0.0, 0.0)), rotate(turn, (0.0, 1.0, 0.0)), rotate(turn, (0.0, 0.0, 1.0))
+    return (x[0], y[0], z[0]), (x[1], y[1], z[1]), (x[2], y[2], z[2])
+
+
+@kernel(inline=True)
+def box_around(centre, turn, half):
     """The lowest and the highest corner of a box around B in A's frame."""
     if half[0] == math.inf:
         return (-math.inf, -math.inf, -math.inf), (math.inf, math.inf, math.inf)
@@ -228,7 +235,7 @@ def _sides(axis, half):
 
 
 @kernel(inline=True)
-def _overlap(first, last, low, high):
+def overlap(first, last, low, high):
     along = first[0] <= high[0] and last[0] >= low[0]
     across = first[1] <= high[1] and last[1] >= low[1]
     return along and across and first[2] <= high[2] and last[2] >= low[2]
