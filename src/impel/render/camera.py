@@ -36,10 +36,10 @@ class Shot(NamedTuple):
 
     def seen(self, frame: int, points: Floats, size: tuple[int, int]) -> Floats:
         """Pixel coordinates and distance (..., 3) of points in the world."""
-        offset = points - self.eye[frame]
-        depth = offset @ self.forward
         focal = focal_length(self.fov, size)
         with np.errstate(divide="ignore", invalid="ignore"):
+            offset = points - self.eye[frame]
+            depth = offset @ self.forward
             x = size[0] / 2 + focal * (offset @ self.right) / depth
             y = size[1] / 2 - focal * (offset @ self.up) / depth
         return np.stack([x, y, depth], axis=-1)
