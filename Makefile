@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 VALIDATOR := .cache/gltf-validator
 
-.PHONY: demo test test-plain test-wheel library wheel audit bench fuzz fuzz-takes gallery pictures lint clean
+.PHONY: demo test test-plain test-wheel library wheel audit bench fuzz fuzz-takes fuzz-ends gallery pictures lint clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/impel demo -o out
@@ -51,6 +51,10 @@ fuzz: $(VENV)/.test-installed
 # Two thousand damaged takes: each is read as a valid one, or refused in one line. SEEDS as above.
 fuzz-takes: $(VENV)/.test-installed
 	$(BIN)/python tests/takes/mutations.py $(SEEDS)
+
+# Runs that are stopped, unheard or without room at random moments: whole files or none.
+fuzz-ends: $(VENV)/.test-installed
+	$(BIN)/python tests/cli/endings.py $(SEED)
 
 gallery: $(VENV)/.installed
 	$(BIN)/impel gallery -o out/gallery
