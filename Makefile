@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 VALIDATOR := .cache/gltf-validator
 
-.PHONY: demo test test-plain test-wheel library wheel audit bench fuzz gallery pictures lint clean
+.PHONY: demo test test-plain test-wheel library wheel audit bench fuzz rewind gallery pictures lint clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/impel demo -o out
@@ -47,6 +47,10 @@ bench: $(VENV)/.test-installed
 # SEEDS="FIRST COUNT" plays scenes again that were printed.
 fuzz: $(VENV)/.test-installed
 	$(BIN)/python tests/fuzz $(SEEDS)
+
+# Restores random moments of all kinds of scenes and plays on, to the same bytes.
+rewind: $(VENV)/.test-installed
+	$(BIN)/python tests/stage/rewinding.py
 
 gallery: $(VENV)/.installed
 	$(BIN)/impel gallery -o out/gallery

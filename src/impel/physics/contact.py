@@ -78,6 +78,7 @@ class Contacts:
     patch: Floats2  # (2, COLUMNS) scratch
 
     STATE = ("touching", "friction", "place")
+    KEPT = ("pair", "material")
 
 
 def make_contacts(

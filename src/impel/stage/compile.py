@@ -50,9 +50,8 @@ _SHARED = (
 
 
 class Compiled(NamedTuple):
-    """A stage and the names of what is on it."""
+    """The names of what is on a stage, and how it is played."""
 
-    stage: Stage
     pace: Pace
     frames: int
     cast: dict[str, Body]  # the scene's own bodies, then those of its walkers
@@ -62,9 +61,11 @@ class Compiled(NamedTuple):
     actuators: list[str]  # "ball.move", "ball.turn"
     keys: list[list[int | None]]  # of each actuator: which written key each key of its path is, if any
     solids: list[Solid]
+    centre: Floats  # (N, 3) of the cast: from each shape's origin to its centre of mass, in the shape's frame ...
+    axes: Floats  # (N, 4) ... and the principal axes there
 
 
-def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False) -> Compiled:
+def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False) -> tuple[Stage, Compiled]:
     """Lay out a scene that was checked before; raises `Problem` if its joints cannot be brought together."""
     troupe = troupe_of(scene, source)
     cast = scene.bodies | {name: part.body for name, part in troupe.parts.items()}
@@ -115,8 +116,7 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
     pace = _pace(scene, stage, min(largest_stable_step(actuator_specs), _spring_step(rates)))
     if joints is not None and joints.soft is not None:
         _calm(joints.soft, rates, pace)
-    return Compiled(
-        stage=stage,
+    return stage, Compiled(
         pace=pace,
         frames=round(scene.world.seconds * scene.world.fps) + 1,
         cast=cast,
@@ -126,6 +126,8 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         actuators=[label for label, _, _ in wishes],
         keys=[_path_keys(wish)[1] for _, _, wish in wishes],
         solids=solids,
+        centre=np.array([whole.offset for whole in solids], float),
+        axes=np.array([whole.rotation for whole in solids], float),
     )
 
 
