@@ -1,5 +1,7 @@
 """Writes down a performance, frame by frame, as a take."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -50,6 +52,17 @@ class Recorder:
             stage.bodies, stage.actuators, self.lengths, self.nearest,
             self.felt[frame], self.target[frame], self.aim[frame],
         )  # fmt: skip
+
+    def written(self) -> tuple[NDArray[Any], ...]:
+        """A copy of what is written so far."""
+        return tuple(array[: self.performance.frame + 1].copy() for array in self._rows())
+
+    def write_again(self, written: tuple[NDArray[Any], ...]) -> None:
+        for array, rows in zip(self._rows(), written):
+            array[: len(rows)] = rows
+
+    def _rows(self) -> list[NDArray[Any]]:
+        return [self.position, self.orientation, self.speed, self.energy, self.felt, self.target, self.aim]
 
     def take(self) -> Take:
         """All frames so far; call it whenever and as often as you like."""

@@ -13,6 +13,7 @@ from impel.physics.contact import Contacts
 from impel.physics.follow import Followers
 from impel.physics.joints import Joints
 from impel.stage.handles import Handles
+from impel.stage.pushes import Pushes
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -30,6 +31,7 @@ class Stage:
     contacts: Contacts | None
     actuators: Actuators | None
     handles: Handles | None  # room for what actuators ask the others
+    pushes: Pushes | None
     hand: "Hand | None"
     gravity: tuple[float, float, float]
     drag: float
