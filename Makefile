@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 VALIDATOR := .cache/gltf-validator
 
-.PHONY: demo test test-plain test-wheel library wheel audit bench fuzz fuzz-takes fuzz-ends gallery pictures lint clean
+.PHONY: demo test test-plain test-wheel library wheel audit bench fuzz fuzz-takes fuzz-ends rewind gallery pictures lint clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/impel demo -o out
@@ -55,6 +55,10 @@ fuzz-takes: $(VENV)/.test-installed
 # Runs that are stopped, unheard or without room at random moments: whole files or none.
 fuzz-ends: $(VENV)/.test-installed
 	$(BIN)/python tests/cli/endings.py $(SEED)
+
+# Restores random moments of all kinds of scenes and plays on, to the same bytes.
+rewind: $(VENV)/.test-installed
+	$(BIN)/python tests/stage/rewinding.py
 
 gallery: $(VENV)/.installed
 	$(BIN)/impel gallery -o out/gallery

@@ -82,6 +82,10 @@ def fields_of(group: Any) -> dict[str, Any]:
     return {name: getattr(group, name) for name in type(group).__annotations__}
 
 
+def is_struct(value: Any) -> bool:
+    return hasattr(type(value), "_is_struct")
+
+
 def replace(group: S, **changes: Any) -> S:
     """A copy of a struct with some fields changed."""
     return type(group)(**{**fields_of(group), **changes})

@@ -31,7 +31,7 @@ def simulate(
     performance = Performance(scene, source=source, by_hand=controller is not None)
     for line in performance.doubts:
         warnings.warn(f"{source}: {line}", stacklevel=2)
-    recorder = Recorder(scene, performance)
+    recorder = Recorder(performance)
     recorder.write_frame()
     for _ in range(performance.compiled.frames - 1):
         performance.next_frame(controller, every_step=every == "step")

@@ -18,6 +18,7 @@ from impel.physics.sleep import all_sleep, settle
 from impel.physics.verdicts import DIVERGED, GOOD, IMPRECISE, NOT_A_NUMBER
 from impel.stage.answers import ask, ease
 from impel.stage.events import notice
+from impel.stage.pushes import any_push, push_bodies
 
 # Why `play` came back to Python.
 FRAME_DONE, STEP_DONE, NEEDS_PAIRS, NEEDS_EVENTS, FAILED, OPENED = range(6)
@@ -38,14 +39,15 @@ def step(stage, time, dt, hold_for, held_for):
     actuators, hand, gravity, drag = stage.actuators, stage.hand, stage.gravity, stage.drag
 
     # 1. Control module: new targets, actuator forces, corrections by the observed motion (boxes 1.1 to 1.3)
-    if hand is not None:
-        drop_all(bodies)
+    drop_all(bodies)
     if actuators is not None and hold_for > 0.0:
         control(bodies, joints, contacts, actuators, stage.handles, gravity, hold_for, held_for, hold_for > dt)
     elif actuators is not None:
         ease(bodies, actuators, stage.handles)
     if hand is not None:
         lend_a_hand(bodies, hand)
+    if stage.pushes is not None:
+        push_bodies(bodies, stage.pushes, gravity, time, dt)
 
     # 2.1 Positions at t + dt from positions and forces at t
     if followers is not None:
@@ -167,10 +169,11 @@ def all_finite(bodies):
 
 
 @kernel
-def nothing_stirs(bodies, followers, joints, actuators, hand):
-    """Whether all that could move is asleep, and nothing is there to wake it."""
-    if followers is None and joints is None and actuators is None and hand is None:
-        return all_sleep(bodies)
+def nothing_stirs(now, clock, pace):
+    """Whether all that could move is asleep, and nothing is there to wake it in this frame."""
+    if now.followers is None and now.joints is None and now.actuators is None and now.hand is None:
+        end = clock.frame_start[0] + pace.frame_seconds
+        return all_sleep(now.bodies) and not any_push(now.pushes, clock.frame_start[0], end)
     return False
 
 
@@ -250,7 +253,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         clock.patience[0] = GROW_AFTER
         return outcome
     frame_ticks = pace.steps << pace.deepest
-    if nothing_stirs(now.bodies, now.followers, now.joints, now.actuators, now.hand):
+    if nothing_stirs(now, clock, pace):
         return FRAME_DONE
     while clock.tick[0] < frame_ticks:
         ticks = 1 << (pace.deepest - clock.level[0])

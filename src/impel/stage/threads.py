@@ -4,7 +4,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.motion.orientations import matrix_from_quaternion
-from impel.physics.joints import AT_A, AT_B, FRAME_A, FRAME_B, IN_SPHERE, LOWER, ON_CURVE, ON_SEGMENT, SLIDE, UPPER
+from impel.physics.joints import (
+    AT_A,
+    AT_B,
+    FRAME_A,
+    FRAME_B,
+    IN_SPHERE,
+    LOWER,
+    ON_CURVE,
+    ON_SEGMENT,
+    SLIDE,
+    UPPER,
+    Joints,
+)
 from impel.scene.values import WORLD
 from impel.stage.compile import Compiled
 
@@ -15,14 +27,13 @@ STEPS = 8  # straight pieces between two points of a wire
 
 
 def threads_of(
-    compiled: Compiled, position: Floats, orientation: Floats, broke: dict[str, float]
+    joints: Joints | None, compiled: Compiled, position: Floats, orientation: Floats, broke: dict[str, float]
 ) -> tuple[Threads, Threads, Threads]:
     """Wires by "body.joint", in the frame of the body; ropes by joint, where their ends are (F, 2, 3); their slack.
 
     `position` and `orientation` are those of the shapes, over the whole take. A rope that `broke` at some time hangs
     from the second body alone.
     """
-    joints = compiled.stage.joints
     wires: Threads = {}
     ropes: Threads = {}
     slack: Threads = {}
