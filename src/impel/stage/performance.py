@@ -1,6 +1,8 @@
 """A scene while it is being played: Python runs once a frame; everything between is one compiled call."""
 
 import copy
+import time
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Self
 
@@ -24,8 +26,9 @@ from impel.stage.events import drain, make_events, tell_rough
 from impel.stage.moment import Moment
 from impel.stage.opening import displaced, overlaps
 from impel.stage.pushes import make_pushes
+from impel.stage.slow import SLOW, why_slow
 from impel.stage.state import Memory, Stage, make_clock, remember
-from impel.stage.step import FAILED, FRAME_DONE, NEEDS_EVENTS, NEEDS_PAIRS, OPENED, play
+from impel.stage.step import BREATHES, FAILED, FRAME_DONE, NEEDS_EVENTS, NEEDS_PAIRS, OPENED, play
 
 Floats = NDArray[np.float64]
 Controller = Callable[[Moment], None]
@@ -74,12 +77,17 @@ class Performance:
         self.clock.frame_start[0] = self.time
         self.clock.tick[0] = self.clock.tries[0] = 0
         ask = True
+        begun, told, said = time.monotonic(), len(self.told), False
         while True:
             if controller is not None and moment is not None and ask:
                 controller(moment)
             outcome = self._play(every_step)
             self.told += self._drained()
-            ask = every_step and outcome not in (NEEDS_EVENTS, NEEDS_PAIRS)
+            ask = every_step and outcome not in (NEEDS_EVENTS, NEEDS_PAIRS, BREATHES)
+            seconds = time.monotonic() - begun
+            if seconds > SLOW and not said:
+                warnings.warn(f"{self.source}: {why_slow(self, seconds, told)}", stacklevel=2)
+                said = True
             if outcome == FRAME_DONE:
                 break
             if outcome == NEEDS_PAIRS:
@@ -226,7 +234,7 @@ class Performance:
     def _enter(self, stage: Stage) -> None:
         """Go on with another stage."""
         self.memory = remember(stage)
-        self.events = make_events(self.stage)
+        self.events = make_events(self.stage, self.events.moments)
 
     def _play(self, every_step: bool = False) -> int:
         now, before, values, saved, _ = self.memory

@@ -12,6 +12,7 @@ from impel.motion.paths import Paths, distance_to_path, length_until, polyline, 
 from impel.motion.rotations import conjugate, dot, get3, get4, logarithm, multiply, norm, rotate, set3, set4, sub
 from impel.physics.bodies import kinetic_energy
 from impel.physics.joint_forces import spring_energy
+from impel.scene import Scene
 from impel.scene.bodies import Body
 from impel.stage.outcome import outcomes
 from impel.stage.performance import Performance
@@ -19,6 +20,8 @@ from impel.stage.threads import threads_of
 from impel.takes.take import GROUND, PALETTE, Take
 
 Floats = NDArray[np.float64]
+
+KINDS = ("move", "turn")  # of wishes that have keys
 
 
 class Recorder:
@@ -73,7 +76,8 @@ class Recorder:
         channels = {"energy": self.energy[:count].copy()}
         channels |= {f"{name}.speed": self.speed[:count, i].copy() for i, name in enumerate(compiled.cast)}
         broke = {event["subject"]: event["time"] for event in told if event["kind"] == "joint broke"}
-        wires, ropes, slack = threads_of(stage.joints, compiled, position, orientation, broke)
+        time = np.arange(count, dtype=np.float64) * compiled.pace.frame_seconds
+        wires, ropes, slack = threads_of(stage.joints, compiled, time, position, orientation, broke)
         channels |= slack
         tracks, paths = self._turns(count)
         paths |= compiled.troupe.ways
@@ -86,7 +90,6 @@ class Recorder:
                 tracks[f"{label}.target"] = self.target[:count, a].copy()
                 paths[label] = polyline(actuators.paths, a)
         camera = performance.scene.camera
-        time = np.arange(count, dtype=np.float64) * compiled.pace.frame_seconds
         ends = outcomes(compiled, stage, time, self.lengths[:, -1], felt[:, :, 2:])
         footfalls = [event for event in compiled.troupe.events if count == compiled.frames or event["time"] <= time[-1]]
         return Take(
@@ -103,6 +106,7 @@ class Recorder:
             wires=wires,
             ropes=ropes,
             camera=None if camera is None else camera.model_dump(mode="json", by_alias=True),
+            keys=_keys(performance.scene),
         )
 
     def _turns(self, count: int) -> tuple[dict[str, Floats], dict[str, Floats]]:
@@ -167,6 +171,16 @@ def _progress(actuators, lengths, a, x, q):
     behind = norm(logarithm(way)) if turns else norm((way[1], way[2], way[3]))
     here = length_until(paths.segments[first + segment], lengths[first + segment], actuators.u[a], turns)
     return actuators.lap[a] * whole + before + here - behind
+
+
+def _keys(scene: Scene) -> dict[str, list[Any]]:
+    """The keys of all actors, as they were written."""
+    wishes = {f"{name}.{kind}": getattr(actor, kind) for name, actor in scene.actors.items() for kind in KINDS}
+    return {
+        label: [key.model_dump(mode="json", by_alias=True, exclude_none=True) for key in wish.keys]
+        for label, wish in wishes.items()
+        if wish is not None
+    }
 
 
 def _color(i: int, body: Body) -> str:

@@ -21,7 +21,9 @@ from impel.stage.events import notice
 from impel.stage.pushes import any_push, push_bodies
 
 # Why `play` came back to Python.
-FRAME_DONE, STEP_DONE, NEEDS_PAIRS, NEEDS_EVENTS, FAILED, OPENED = range(6)
+FRAME_DONE, STEP_DONE, NEEDS_PAIRS, NEEDS_EVENTS, FAILED, OPENED, BREATHES = range(7)
+
+BREATH = 256  # steps tried, after which Python may look at the time or at signals
 
 GROW_AFTER = 8  # good steps before the step may double ...
 RESIGN_AFTER = 32  # steps in a row in which joints did not hold, as short as they were: then longer ones do as well
@@ -255,7 +257,10 @@ def play(now, before, values, saved, events, clock, pace, one_step):
     frame_ticks = pace.steps << pace.deepest
     if nothing_stirs(now, clock, pace):
         return FRAME_DONE
+    breath = clock.tries[0] + BREATH
     while clock.tick[0] < frame_ticks:
+        if clock.tries[0] >= breath:
+            return BREATHES
         ticks = 1 << (pace.deepest - clock.level[0])
         dt = pace.frame_seconds * ticks / frame_ticks
         time = clock.frame_start[0] + pace.frame_seconds * clock.tick[0] / frame_ticks

@@ -27,7 +27,12 @@ STEPS = 8  # straight pieces between two points of a wire
 
 
 def threads_of(
-    joints: Joints | None, compiled: Compiled, position: Floats, orientation: Floats, broke: dict[str, float]
+    joints: Joints | None,
+    compiled: Compiled,
+    time: Floats,
+    position: Floats,
+    orientation: Floats,
+    broke: dict[str, float],
 ) -> tuple[Threads, Threads, Threads]:
     """Wires by "body.joint", in the frame of the body; ropes by joint, where their ends are (F, 2, 3); their slack.
 
@@ -61,7 +66,7 @@ def threads_of(
                     tips.append(np.tile(point, (len(position), 1)))
                 else:
                     tips.append(position[:, body] + matrix_from_quaternion(orientation[:, body]) @ point)
-            hangs = np.arange(len(position)) * compiled.pace.frame_seconds >= broke.get(name, np.inf)
+            hangs = time >= broke.get(name, np.inf)
             tips[0][hangs] = tips[1][hangs]
             ropes[name] = np.stack(tips, axis=1)
             slack[f"{name}.slack"] = np.maximum(fixed[UPPER] - np.linalg.norm(tips[1] - tips[0], axis=-1), 0.0)
