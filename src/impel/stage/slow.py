@@ -1,7 +1,7 @@
 """Why a frame takes so long, in one line."""
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,12 +23,10 @@ def why_slow(performance: "Performance", seconds: float, told: int) -> str:
     line = f"the frame at {performance.time:.2f} s takes long, {seconds:.0f} s so far for {done} % of it: "
     if tries <= FEW:
         pairs = 0 if stage.contacts is None else int(np.count_nonzero(stage.contacts.touching))
-        joints = len(performance.compiled.joints)
-        return line + f"{tries} steps, each with {len(stage.bodies.mass)} bodies, {pairs} contacts and {joints} joints"
-    taken_back: Counter[str] = Counter()
-    for event in performance.told[told:]:
-        if event["kind"] == "step rejected":
-            taken_back[event["details"]["reason"]] += event["details"]["times"]
+        sizes = {"bodies": len(stage.bodies.mass), "contacts": pairs, "joints": len(performance.compiled.joints)}
+        return line + f"steps: {tries}; in each {', '.join(f'{what}: {count}' for what, count in sizes.items())}"
+    # Steps stay short for a while after some were taken back: if none was in this frame, earlier ones tell why.
+    taken_back = _taken_back(performance.told[told:]) or _taken_back(performance.told)
     if clock.rejected[0]:
         taken_back[REASONS[clock.reason[0]]] += int(clock.rejected[0])
     step = pace.frame_seconds / (pace.steps << int(clock.level[0]))
@@ -37,6 +35,15 @@ def why_slow(performance: "Performance", seconds: float, told: int) -> str:
         return line
     reason, times = taken_back.most_common(1)[0]
     return line + f"; {times} were taken back, {reason}{_where(performance, reason)}"
+
+
+def _taken_back(events: list[dict[str, Any]]) -> Counter[str]:
+    """How many steps were taken back, by the reason."""
+    counts: Counter[str] = Counter()
+    for event in events:
+        if event["kind"] == "step rejected":
+            counts[event["details"]["reason"]] += event["details"]["times"]
+    return counts
 
 
 def _where(performance: "Performance", reason: str) -> str:
