@@ -73,12 +73,16 @@ def auto_strength(weight: float, inertia: float, stiffness: float, base: float) 
 
 
 def make_actuators(
-    specs: Sequence[ActuatorSpec], bodies: Placed, ties: Sequence[Tie] = (), gravity: float = 0.0
+    specs: Sequence[ActuatorSpec],
+    bodies: Placed,
+    ties: Sequence[Tie] = (),
+    gravity: float = 0.0,
+    linkage: Linkage | None = None,
 ) -> Actuators:
     """Gather actuators, their targets on the first keys of their paths.
 
     `ties` say how bodies hang together; `gravity`, in m/s², is for strengths that are not given, and for bounds of what
-    is learnt.
+    is learnt. A `linkage` that is given was made for actuators that act in the same places.
     """
     n = len(specs)
     actors: dict[str, dict[int, int]] = {"move": {}, "turn": {}}
@@ -88,7 +92,8 @@ def make_actuators(
         if s.body in actors[s.kind]:
             raise ValueError(f"actuator {a}: body {s.body} already has a {s.kind} actuator")
         actors[s.kind][s.body] = a
-    linkage = make_linkage(bodies, ties, actors["move"], actors["turn"])
+    if linkage is None:
+        linkage = make_linkage(bodies, ties, actors["move"], actors["turn"])
     paths = make_paths([s.keys for s in specs], [s.loop for s in specs])
     member_of = {int(body): k for k, body in enumerate(linkage.body)}
     member = np.array([member_of[s.body] for s in specs], np.int64)

@@ -21,10 +21,9 @@ class Watch:
     def look(self, compiled: Compiled, stage: Stage, time: float, told: list[dict[str, Any]]) -> None:
         """Tell of what begins with the frame at this time; what goes on is told anew."""
         joints = stage.joints
-        if joints is None or joints.apart.max() <= APART:
-            self.open = {}
+        still: dict[int, int] = {}
+        if joints is None:
             return
-        still = {}
         for j in np.flatnonzero(~(joints.apart <= APART).all(axis=1)).tolist():
             k = int(np.flatnonzero(joints.each["index"] == j)[0])
             island = int(np.searchsorted(joints.island[:, JOINT], k, side="right")) - 1

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.control.linkage import Tie
-from impel.control.specs import largest_stable_step
+from impel.control.specs import ActuatorSpec, largest_stable_step
 from impel.files import Problem
 from impel.geometry.shapes import Solid, solid
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
@@ -64,6 +64,8 @@ class Compiled(NamedTuple):
     axes: Floats  # (N, 4) ... and the principal axes there
     start: Bodies  # as they are placed at the start ...
     ties: list[Tie]  # ... and hang together
+    wishes: list[Wish]  # what actors want now ...
+    specs: list[ActuatorSpec]  # ... and what that makes of their actuators
     spring_step: float  # s: the longest step that shows how the fastest spring of a joint swings
 
 
@@ -130,6 +132,8 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         axes=np.array([whole.rotation for whole in solids], float),
         start=bodies,
         ties=ties,
+        wishes=wishes,
+        specs=actuator_specs,
         spring_step=spring_step,
     )
 

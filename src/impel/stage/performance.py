@@ -27,7 +27,7 @@ from impel.stage.moment import Moment
 from impel.stage.opening import displaced, overlaps
 from impel.stage.pushes import make_pushes
 from impel.stage.slow import SLOW, why_slow
-from impel.stage.state import Memory, Stage, make_clock, remember
+from impel.stage.state import Memory, Stage, exchange, make_clock, remember
 from impel.stage.step import BREATHES, FAILED, FRAME_DONE, NEEDS_EVENTS, NEEDS_PAIRS, OPENED, play
 
 Floats = NDArray[np.float64]
@@ -41,8 +41,8 @@ class Performance:
     """The present state of a scene, and the way to its next frame."""
 
     def __init__(self, scene: Scene, *, source: str = "scene", by_hand: bool = False) -> None:
-        stage, self.compiled = compile_scene(scene, source=source, by_hand=by_hand)
         self.first = scene.model_copy(deep=True)  # as it was given
+        stage, self.compiled = compile_scene(self.first, source=source, by_hand=by_hand)
         self.scene = self.first  # as it is now
         self.changes = tuple(sorted(scene.changes, key=lambda change: change.time))
         self.made = 0  # of these changes
@@ -82,7 +82,8 @@ class Performance:
             if controller is not None and moment is not None and ask:
                 controller(moment)
             outcome = self._play(every_step)
-            self.told += self._drained()
+            if self.events.count[0] > 0:
+                self.told += self._drained()
             ask = every_step and outcome not in (NEEDS_EVENTS, NEEDS_PAIRS, BREATHES)
             seconds = time.monotonic() - begun
             if seconds > SLOW and not said:
@@ -99,7 +100,8 @@ class Performance:
                     "softer coatings, less strength or a shorter world.step may help"
                 )
         self.frame += 1
-        self.watch.look(self.compiled, self.stage, self.time, self.told)
+        if self.clock.apart[0] == 1 or self.watch.open:
+            self.watch.look(self.compiled, self.stage, self.time, self.told)
 
     def story(self) -> list[dict[str, Any]]:
         """All events so far, and what is still going on."""
@@ -164,8 +166,8 @@ class Performance:
     def restore(self, snapshot: "Snapshot") -> None:
         """Go back, or ahead, to the moment of a snapshot, which may be of another performance."""
         if snapshot.memory is not self.memory:
-            stage = snapshot.memory.now
-            self.memory = remember(stage if snapshot.of is self else copy.deepcopy(stage))
+            own = snapshot.of is self  # which never plays with two memories at once
+            self.memory = snapshot.memory if own else remember(copy.deepcopy(snapshot.memory.now))
             self.events = make_events(self.stage)
         self.memory.values[:] = snapshot.values
         arrays = [*self.memory.kept, *fields_of(self.clock).values()]
@@ -196,12 +198,12 @@ class Performance:
             scene = next_scene(self.scene, change.field, change.value)
         except Problem as problem:
             raise Problem(*(f"{self.source}: {line}" for line in problem.lines)) from None
-        stage, self.compiled = adopt(self.stage, self.compiled, scene, change.field)
+        parts, self.compiled = adopt(self.stage, self.compiled, scene, change.field)
         self.scene = scene
         self.made += 1
         self.clock.level[0] = min(self.clock.level[0], self.compiled.pace.deepest)
-        if stage is not self.stage:
-            self._enter(stage)
+        if parts:
+            self._enter(exchange(self.memory, parts))
 
     def _push(self, number: int, document: dict[str, Any]) -> None:
         """Put a push in the place of that number, or after the last one."""
@@ -212,7 +214,7 @@ class Performance:
             raise Problem(*(f"{self.source}: {line}" for line in lines))
         self.scene = self.scene.model_copy(update={"pushes": pushes})
         index = {name: i for i, name in enumerate(compiled.bodies)}
-        self._enter(replace(self.stage, pushes=make_pushes(pushes, index, compiled.solids, compiled.start)))
+        self._enter(exchange(self.memory, {"pushes": make_pushes(pushes, index, compiled.solids, compiled.start)}))
 
     def _pushed(self, number: int) -> Push:
         if number not in range(len(self.scene.pushes)):
@@ -231,9 +233,9 @@ class Performance:
             )
             raise Problem(*(f"{self.source}: {line}" for line in lines)) from None
 
-    def _enter(self, stage: Stage) -> None:
+    def _enter(self, memory: Memory) -> None:
         """Go on with another stage."""
-        self.memory = remember(stage)
+        self.memory = memory
         self.events = make_events(self.stage, self.events.moments)
 
     def _play(self, every_step: bool = False) -> int:
@@ -252,7 +254,7 @@ class Performance:
         """More bodies are near each other than there was room for."""
         contacts = self.stage.contacts
         assert contacts is not None
-        self._enter(replace(self.stage, contacts=grow(contacts)))
+        self._enter(remember(replace(self.stage, contacts=grow(contacts))))
 
 
 class Snapshot(NamedTuple):

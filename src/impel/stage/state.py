@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.control.actuators import Actuators
-from impel.kernel import Floats2, fields_of, is_struct, replace, struct
+from impel.kernel import Floats2, replace, struct, structs_in
 from impel.physics.bodies import Bodies
 from impel.physics.contact import Contacts
 from impel.physics.follow import Followers
@@ -69,6 +69,7 @@ class Clock:
     rough_since: Floats  # s: when this run began ...
     rough_at: Integers  # ... and where: at a joint, or with two bodies
     rough_with: Integers
+    apart: Integers  # 1 if a joint is apart at the end of the frame
 
 
 @struct
@@ -109,6 +110,21 @@ def remember(stage: Stage) -> Memory:
     return Memory(now, before, values, saved, list(_named(now, "KEPT")))
 
 
+def exchange(memory: Memory, parts: dict[str, Any]) -> Memory:
+    """The same state with other constants: parts of the stage, each of which takes over the state of the present one.
+
+    Both memories have the one state, so that only one of them is ever played with. (Of `before`, only state is read.)
+    """
+    now = memory.now
+    taken = {name: _taking_over(part, getattr(now, name)) for name, part in parts.items()}
+    return memory._replace(now=replace(now, **taken))
+
+
+def _taking_over(part: Any, present: Any) -> Any:
+    state = [*getattr(part, "STATE", ()), *getattr(part, "KEPT", ())]
+    return replace(part, **{name: getattr(present, name) for name in state}) if state else part
+
+
 def _moved(group: Any, buffer: Floats, start: int, keeps: bool) -> tuple[Any, int]:
     """A group whose state is in the buffer from here on, and who keeps arrays of its own; and where the next begins."""
     changed: dict[str, Any] = {}
@@ -137,5 +153,5 @@ def _named(group: Any, names: str) -> Iterator[NDArray[Any]]:
 
 def _groups(group: Any) -> list[tuple[str, Any]]:
     """The structs within one, with the one that has room for more than it holds at the end: see `step.copy`."""
-    inner = [(name, value) for name, value in fields_of(group).items() if is_struct(value)]
+    inner = [(name, value) for name, value in structs_in(group).items() if value is not None]
     return sorted(inner, key=lambda item: item[0] == "contacts")

@@ -12,7 +12,7 @@ from impel.physics.broadphase import COUNT, MET, find_pairs
 from impel.physics.contact import contact_forces, meet_near
 from impel.physics.displacement import hold_positions_displacement, hold_positions_paper
 from impel.physics.follow import lead_followers, place_followers
-from impel.physics.gaps import measure_gaps
+from impel.physics.gaps import APART, measure_gaps
 from impel.physics.rattle import hold_positions, hold_velocities
 from impel.physics.sleep import all_sleep, settle
 from impel.physics.verdicts import DIVERGED, GOOD, IMPRECISE, NOT_A_NUMBER
@@ -215,9 +215,13 @@ def double_step(clock, pace, ticks):
 
 
 @kernel
-def check_joints(bodies, joints):
+def check_joints(bodies, joints, clock):
+    clock.apart[0] = 0
     if joints is not None:
         measure_gaps(bodies, joints)
+        for j in range(len(joints.apart)):
+            if not (joints.apart[j, 0] <= APART and joints.apart[j, 1] <= APART):
+                clock.apart[0] = 1
 
 
 @kernel
@@ -296,5 +300,5 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         double_step(clock, pace, ticks)
         if one_step and clock.tick[0] < frame_ticks:
             return STEP_DONE
-    check_joints(now.bodies, now.joints)
+    check_joints(now.bodies, now.joints, clock)
     return FRAME_DONE

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from impel.control.actuators import Actuators
-from impel.control.linkage import BALL, HINGE, OTHER, ROPE, WELD, Tie
+from impel.control.linkage import BALL, HINGE, OTHER, ROPE, WELD, Linkage, Tie
 from impel.control.specs import ActuatorSpec, make_actuators
 from impel.geometry.shapes import Solid
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
@@ -36,9 +36,11 @@ def wishes_of(scene: Scene, index: dict[str, int]) -> list[Wish]:
     ]
 
 
-def actuators_of(specs: list[ActuatorSpec], bodies: Bodies, ties: list[Tie], scene: Scene) -> Actuators:
+def actuators_of(
+    specs: list[ActuatorSpec], bodies: Bodies, ties: list[Tie], scene: Scene, linkage: Linkage | None = None
+) -> Actuators:
     """`bodies` and `ties` as they are at the start."""
-    return make_actuators(specs, bodies, ties, math.hypot(*scene.world.gravity))
+    return make_actuators(specs, bodies, ties, math.hypot(*scene.world.gravity), linkage)
 
 
 def ties_of(joints: Joints | None, bodies: Bodies) -> list[Tie]:
