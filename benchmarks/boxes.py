@@ -7,6 +7,8 @@ CPU time, one thread, both engines in the same run. MuJoCo steps by 2 ms, its de
 
 import os
 
+from _bars import end, meet
+
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import sys
@@ -86,5 +88,10 @@ if __name__ == "__main__":
         f"{last:.3f} (wanted 0.1), fastest {fastest * 1e3:.2f} mm/s (wanted 1), {asleep} asleep",
         flush=True,
     )
+    first, still = spent, fastest
     spent, told, fastest = theirs(count, 10, patience=60)
+    meet("boxes, drop to rest", first, at_most=10)
+    meet("boxes, last second", last, at_most=0.1)
+    meet("boxes, mm/s at rest", still * 1e3, at_most=1)
     print(f"MuJoCo (CG): {spent:.1f} CPU s for the first {told:.2f} s, fastest then {fastest * 1e3:.2f} mm/s")
+    end()
