@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.control.actuators import Actuators
-from impel.control.linkage import Linkage, Placed, Tie, make_linkage, wholes
+from impel.control.linkage import Linkage, Solids, Tie, make_linkage, wholes
 from impel.control.targets import reach_of
 from impel.motion.orientations import matrix_from_quaternion
 from impel.motion.paths import Paths, make_paths
@@ -74,7 +74,7 @@ def auto_strength(weight: float, inertia: float, stiffness: float, base: float) 
 
 def make_actuators(
     specs: Sequence[ActuatorSpec],
-    bodies: Placed,
+    bodies: Solids,
     ties: Sequence[Tie] = (),
     gravity: float = 0.0,
     linkage: Linkage | None = None,
@@ -172,7 +172,7 @@ class Loads(NamedTuple):
     heaviest: float  # N or N·m: what all that hangs on it could do
 
 
-def _loads(spec: ActuatorSpec, bodies: Placed, linkage: Linkage, k: int, s: int, gravity: float) -> Loads:
+def _loads(spec: ActuatorSpec, bodies: Solids, linkage: Linkage, k: int, s: int, gravity: float) -> Loads:
     """Of an actuator on member k of structure s: a force may have to carry all that hangs together, a torque what hangs
     on its body; or, where nothing holds or moves the structure, all the rest, for it may stand on anything."""
     own = np.arange(linkage.first[s], linkage.first[s + 1])

@@ -9,7 +9,7 @@ from impel.kernel import Floats2, kernel, replace, struct
 from impel.motion.orientations import conjugate_quaternions, matrix_from_quaternion, multiply_quaternions
 from impel.motion.rotations import conjugate, exponential, get4, logarithm, multiply, scale, set4
 from impel.physics.bodies import Bodies
-from impel.stage.threads import threads_of
+from impel.stage.lines import lines_of
 from impel.takes.resampling import frame_times, resampled
 from impel.takes.take import Take
 
@@ -83,6 +83,6 @@ def at_moments(performance: "Performance", take: Take, moments: Moments, fps: fl
     sampled.position = moments.position.reshape(*shape, 3)[:, :bodies] - offset
     broke = {event["subject"]: event["time"] for event in take.events if event["kind"] == "joint broke"}
     joints = performance.stage.joints
-    _, sampled.ropes, slack = threads_of(joints, compiled, sampled.time, sampled.position, orientation, broke)
+    _, sampled.ropes, slack = lines_of(joints, compiled, sampled.time, sampled.position, orientation, broke)
     sampled.channels |= slack
     return sampled

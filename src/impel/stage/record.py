@@ -14,9 +14,9 @@ from impel.physics.bodies import kinetic_energy
 from impel.physics.joint_forces import spring_energy
 from impel.scene import Scene
 from impel.scene.bodies import Body
+from impel.stage.lines import lines_of
 from impel.stage.outcome import outcomes
 from impel.stage.performance import Performance
-from impel.stage.threads import threads_of
 from impel.takes.take import GROUND, PALETTE, Take
 
 Floats = NDArray[np.float64]
@@ -77,7 +77,7 @@ class Recorder:
         channels |= {f"{name}.speed": self.speed[:count, i].copy() for i, name in enumerate(compiled.cast)}
         broke = {event["subject"]: event["time"] for event in told if event["kind"] == "joint broke"}
         time = np.arange(count, dtype=np.float64) * compiled.pace.frame_seconds
-        wires, ropes, slack = threads_of(stage.joints, compiled, time, position, orientation, broke)
+        wires, ropes, slack = lines_of(stage.joints, compiled, time, position, orientation, broke)
         channels |= slack
         tracks, paths = self._turns(count)
         paths |= compiled.troupe.ways

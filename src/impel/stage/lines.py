@@ -21,27 +21,27 @@ from impel.scene.values import WORLD
 from impel.stage.compile import Compiled
 
 Floats = NDArray[np.float64]
-Threads = dict[str, Floats]
+Lines = dict[str, Floats]
 
 STEPS = 8  # straight pieces between two points of a wire
 
 
-def threads_of(
+def lines_of(
     joints: Joints | None,
     compiled: Compiled,
     time: Floats,
     position: Floats,
     orientation: Floats,
     broke: dict[str, float],
-) -> tuple[Threads, Threads, Threads]:
+) -> tuple[Lines, Lines, Lines]:
     """Wires by "body.joint", in the frame of the body; ropes by joint, where their ends are (F, 2, 3); their slack.
 
     `position` and `orientation` are those of the shapes, over the whole take. A rope that `broke` at some time hangs
     from the second body alone.
     """
-    wires: Threads = {}
-    ropes: Threads = {}
-    slack: Threads = {}
+    wires: Lines = {}
+    ropes: Lines = {}
+    slack: Lines = {}
     if joints is None:
         return wires, ropes, slack
     for k in np.argsort(joints.each["index"]):  # as they were written
