@@ -24,15 +24,20 @@ def pointed_at(film: Film, frame: int, name: str, places: Floats) -> Floats:
     """Points (P, 3) for a path or track: as they are, or where orientations (P, 4) would put the body's tip."""
     if places.shape[1] == 3:
         return np.where(np.abs(places) <= FARTHEST, places, np.nan)
-    places = np.where(np.abs(places) <= 2, places, np.nan)
+    places = _turns(places)
     body = owner_of(film.take, name)
     if body is None or len(places) == 0:
         return np.zeros((0, 3))
     pivot = pivot_of(film.take, body, film.meshes.extents[body])
     way = name.removesuffix(".target")
-    turns = path_at(film.take, way, frame) if way in film.take.paths else places
+    turns = _turns(path_at(film.take, way, frame)) if way in film.take.paths else places
     tip = _tip(turns, film.meshes.extents[body], pivot)
     return _pivot_now(film, frame, body, pivot) + matrix_from_quaternion(places) @ (tip - pivot)
+
+
+def _turns(orientations: Floats) -> Floats:
+    """What a foreign take calls orientations, as far as they can be some."""
+    return np.where(np.abs(orientations) <= 2, orientations, np.nan)
 
 
 def ghost(film: Film, frame: int, name: str, orientation: Floats, width: float) -> tuple[Any, Any]:
