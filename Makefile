@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 VALIDATOR := .cache/gltf-validator
 
-.PHONY: demo test test-plain test-wheel library wheel audit bench fuzz gallery pictures lint clean
+.PHONY: demo test test-plain test-wheel library wheel audit bench fuzz fuzz-takes fuzz-ends rewind gallery pictures lint clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/impel demo -o out
@@ -47,6 +47,18 @@ bench: $(VENV)/.test-installed
 # SEEDS="FIRST COUNT" plays scenes again that were printed.
 fuzz: $(VENV)/.test-installed
 	$(BIN)/python tests/fuzz $(SEEDS)
+
+# Two thousand damaged takes: each is read as a valid one, or refused in one line. SEEDS as above.
+fuzz-takes: $(VENV)/.test-installed
+	$(BIN)/python tests/takes/mutations.py $(SEEDS)
+
+# Runs that are stopped, unheard or without room at random moments: whole files or none.
+fuzz-ends: $(VENV)/.test-installed
+	$(BIN)/python tests/cli/endings.py $(SEED)
+
+# Restores random moments of all kinds of scenes and plays on, to the same bytes.
+rewind: $(VENV)/.test-installed
+	$(BIN)/python tests/stage/rewinding.py
 
 gallery: $(VENV)/.installed
 	$(BIN)/impel gallery -o out/gallery

@@ -7,6 +7,8 @@ CPU time, one thread, both engines in the same run, with the same step, on a hea
 
 import os
 
+from _bars import end, meet
+
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import math
@@ -126,9 +128,12 @@ if __name__ == "__main__":
             f"100 balls in a box: {ours:.0f} µs a step ({touching} touching, fastest {fastest * 1e3:.2f} mm/s), MuJoCo "
             f"({name}) {theirs:.0f} µs ({their_touching} touching): {theirs / ours:.1f}x as fast (wanted 1.5)"
         )
+        meet(f"100 balls, MuJoCo ({name})", theirs / ours, at_least=1.5)
     few = np.median([spread_out(10, 20000)[0] for _ in range(3)])
     many = np.median([spread_out(1000, 400)[0] for _ in range(3)])
     print(
         f"spread-out balls: {few:.3f} µs a body and step among 10, {many:.3f} among 1000: "
         f"{many / few:.2f}x (wanted at most 1.5)"
     )
+    meet("spread-out balls", many / few, at_most=1.5)
+    end()

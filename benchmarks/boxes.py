@@ -7,6 +7,8 @@ CPU time, one thread, both engines in the same run. MuJoCo steps by 2 ms, its de
 
 import os
 
+from _bars import end, meet
+
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import sys
@@ -86,9 +88,15 @@ if __name__ == "__main__":
         f"{sum(spent[-60:]):.3f} (wanted 0.1), fastest {fastest * 1e3:.2f} mm/s (wanted 1), {asleep} asleep",
         flush=True,
     )
+    still = fastest
     taken, reached, fastest = theirs(count, 10, patience=60)
     same = sum(spent[: round(60 * reached)])
     print(
         f"MuJoCo (CG): {taken:.1f} CPU s for the first {reached:.2f} s, fastest then {fastest * 1e3:.2f} mm/s; "
         f"impel {same:.1f} CPU s for these, ratio {same / taken:.2f} (wanted at most 1)"
     )
+    meet("boxes, drop to rest", sum(spent), at_most=10)
+    meet("boxes, last second", sum(spent[-60:]), at_most=0.1)
+    meet("boxes, mm/s at rest", still * 1e3, at_most=1)
+    meet("boxes, against MuJoCo", same / taken, at_most=1)
+    end()

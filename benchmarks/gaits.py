@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from _bars import end, meet
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "gaits"))
 
@@ -46,6 +47,7 @@ def speed() -> None:
         plain_gait.energies(CREATURE, genes_of(row), "smooth")
     slow = (time.process_time() - started) * len(rows) / len(some)
     print(f"1000 creatures, 1 generation: {fast * 1e3:.0f} ms, plain Python {slow:.1f} s: {slow / fast:.0f}x (>= 100x)")
+    meet("1000 creatures", slow / fast, at_least=100)
 
 
 def _alone(rounds: int) -> None:
@@ -73,6 +75,7 @@ def cores() -> None:
         f"both cores in one process: {np.median(ratios):.2f} of two independent processes (>= 0.9), "
         f"{min(ratios):.2f} to {max(ratios):.2f} in nine turns"
     )
+    meet("both cores", float(np.median(ratios)), at_least=0.9)
 
 
 def fitness(seeds: int) -> None:
@@ -101,6 +104,7 @@ def go_to() -> None:
             why = "" if good else f"; in the way: {', '.join(run.binding)}"
             print(f"  {curve} {seconds} s, {energy}: time {off[0]:+.2%}, energy {off[1]:+.2%}{why}")
         print(f"go-to, {curve} curve: {reached} of {len(GO_TO)} within 1 % (>= 6)")
+        meet(f"go-to, {curve}", reached, at_least=6)
 
 
 def sliders() -> None:
@@ -112,6 +116,7 @@ def sliders() -> None:
             f"{name}: energies {energy[0]:.0f} to {energy[-1]:.0f}, "
             f"{'monotone' if np.all(np.diff(energy) > 0) else 'NOT monotone'}, at most {off:.2%} off (<= 5 %)"
         )
+        meet(f"{name}, energy off by %", 100 * off, at_most=5)
         jump, stretch, slide = 0.0, -np.inf, 0.0
         random = np.random.default_rng(0)
         for _ in range(40):
@@ -126,6 +131,8 @@ def sliders() -> None:
             f"  40 walks with sudden changes of mood: body jumps {jump:.3f} m/s a tick (<= 0.2), planted feet move "
             f"{slide:.0e} m (<= 1e-9), legs have {-stretch:.2f} m to spare"
         )
+        meet(f"{name}, jumps", jump, at_most=0.2)
+        meet(f"{name}, feet", slide, at_most=1e-9)
 
 
 def main() -> None:
@@ -138,6 +145,7 @@ def main() -> None:
     fitness(1 if quick else 5)
     if not quick:
         go_to()
+    end()
 
 
 if __name__ == "__main__":

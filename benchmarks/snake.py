@@ -7,6 +7,8 @@ CPU time, one thread. The links are capsules on ball joints; all of them start w
 
 import os
 
+from _bars import end, meet
+
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import time
@@ -83,6 +85,8 @@ def main() -> None:
         f"snake of {LINKS} on a floor: {mine:.1f} µs a step, MuJoCo {other:.1f}: {mine / other:.2f}x (at most 3x); "
         f"its middle is at {ways[-1][0]:.2f} m after a second, MuJoCo's at {ways[-1][1]:.2f} m"
     )
+    meet("snake", mine / other, at_most=3)
+    end()
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from _bars import end, meet
+
 FIRST_FRAME = """
 from impel.cli.simulating import DEMO
 from impel.scene import load_scene
@@ -32,8 +34,12 @@ def least(*command: str, cache: Path | None = None) -> float:
 
 def main() -> None:
     nothing = least("-c", "")
-    print(f"import impel: {least('-c', 'import impel') - nothing:.2f} CPU s (at most 0.2)")
-    print(f"impel --help: {least('-m', 'impel', '--help'):.2f} CPU s (at most 0.5)")
+    light = least("-c", "import impel") - nothing
+    print(f"import impel: {light:.2f} CPU s (at most 0.2)")
+    meet("import impel", light, at_most=0.2)
+    help_shown = least("-m", "impel", "--help")
+    print(f"impel --help: {help_shown:.2f} CPU s (at most 0.5)")
+    meet("impel --help", help_shown, at_most=0.5)
     with tempfile.TemporaryDirectory() as directory:
         cache, out = Path(directory) / "cache", Path(directory) / "out"
         command = ("-m", "impel", "demo", "-o", str(out))
@@ -41,7 +47,11 @@ def main() -> None:
         again = least(*command, cache=cache)
         said = "with a notice" if "compiling" in notice else "WITHOUT A NOTICE"
         print(f"first demo ever: compiles in {first - again:.1f} CPU s (at most 25), {said}")
-        print(f"later runs reach the first frame in {least('-c', FIRST_FRAME, cache=cache):.2f} CPU s (at most 2)")
+        meet("first demo ever", first - again, at_most=25)
+        later = least("-c", FIRST_FRAME, cache=cache)
+        print(f"later runs reach the first frame in {later:.2f} CPU s (at most 2)")
+        meet("first frame of later runs", later, at_most=2)
+    end()
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ implicitfast, dense Jacobian, no islands, no mid-phase, no sensors.
 
 import os
 
+from _bars import end, meet
+
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import subprocess
@@ -88,6 +90,8 @@ def compare():
             f"{name:9} {ours:10.0f} {fine:13.0f} {theirs:12.0f} {theirs_coarse:12.0f}"
             f" {ours / theirs:6.0f}x (≥{equal}) {ours / theirs_coarse:7.0f}x (≥{coarse})"
         )
+        meet(f"{name}, equal steps", ours / theirs, at_least=equal)
+        meet(f"{name}, against 4 ms", ours / theirs_coarse, at_least=coarse)
 
 
 WORKER = """
@@ -135,6 +139,7 @@ def cores(*, count=8192, rounds=7):
         worker.wait()
     share = np.median(spent[processes]) / np.median(spent[threads])
     print(f"two threads reach {share:.2f} of two processes (≥ 0.9), wall time, {count} Luxo trials")
+    meet("two threads", share, at_least=0.9)
 
 
 START = """
@@ -159,6 +164,8 @@ def compile_times():
                 for _ in range(2)
             )
         print(f"{name:9} compiles in {first:.1f} CPU s (≤ 10), starts from the cache in {second:.2f} (≤ 1)")
+        meet(f"{name} compiles", first, at_most=10)
+        meet(f"{name} starts", second, at_most=1)
 
 
 def bifurcation():
@@ -168,6 +175,7 @@ def bifurcation():
     spent = least(lambda: bifurcate(toy, figure, "times.2", values, cycles=260, threads=1))
     trials = spent * our_rate(never_falling("luxo"), 0.25e-3, count=256)
     print(f"bifurcation, 400 values x 260 cycles: {spent:.1f} CPU s, that of {trials:.0f} trials at 0.25 ms (≤ 15000)")
+    meet("bifurcation", trials, at_most=15000)
 
 
 def main():
@@ -175,6 +183,7 @@ def main():
     compile_times()
     bifurcation()
     cores()
+    end()
 
 
 if __name__ == "__main__":

@@ -280,3 +280,28 @@ def test_a_file_is_found_beside_the_one_that_names_it_and_named_so_that_it_is(tm
         assert find_beside("sub/scene.yaml", name_beside("sub/scene.yaml", name)).resolve() == (tmp_path / name)
     assert name_beside("sub/scene.yaml", "other/far.yaml") == "../other/far.yaml"
     assert name_beside("scene.yaml", tmp_path / "here.yaml") == str(tmp_path / "here.yaml")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_a_pipe_is_refused_instead_of_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.yaml")
+    with pytest.raises(Problem, match="is not an ordinary file"):
+        read_document(tmp_path / "pipe.yaml")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there leftovers stay")
+def test_what_a_killed_run_left_is_removed_by_the_next_and_what_another_is_writing_is_not(tmp_path):
+    program = (
+        "import sys, time\nfrom impel.files import writing\n"
+        "with writing(sys.argv[1]) as temporary:\n"
+        "    temporary.write_text('half')\n    print('half way', flush=True)\n    time.sleep(60)"
+    )
+    (tmp_path / ".mine.part.txt").write_text("not ours")
+    with subprocess.Popen([sys.executable, "-c", program, tmp_path / "a.txt"], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        write_document(tmp_path / "b.yaml", {"a": 1})
+        assert len(os.listdir(tmp_path)) == 3  # it still lives
+        process.kill()
+    write_document(tmp_path / "b.yaml", {"a": 1})
+    assert sorted(os.listdir(tmp_path)) == [".mine.part.txt", "b.yaml"]

@@ -10,9 +10,15 @@ import json
 import os
 import re
 import secrets
+import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+
+try:
+    import fcntl
+except ImportError:  # Windows: there leftovers of killed runs stay
+    fcntl = None  # type: ignore[assignment]
 
 MAX_BYTES = 8 * 2**20  # a scene written by a person is a few kilobytes
 MAX_NODES = 400_000  # values in a document, after which it is no longer something a person wrote
@@ -44,22 +50,33 @@ def parse_document(text: str, source: str, *, as_json: bool = False) -> Any:
 
 
 def read_text(path: str | Path) -> str:
-    path = Path(path)
     try:
-        with path.open("rb") as stream:
+        with open_file(path) as stream:
             data = stream.read(MAX_BYTES + 1)
-    except IsADirectoryError:
-        raise Problem(f"{path}: is a directory, expected a file") from None
     except OSError as error:
         raise Problem(f"{path}: cannot be read: {_reason(error)}") from None
-    except ValueError:  # such as a null byte
-        raise Problem(f"{str(path)!r}: cannot be read: no file can have this name") from None
     if len(data) > MAX_BYTES:
         raise Problem(f"{path}: is larger than {MAX_BYTES // 2**20} MiB, which no file of this kind needs")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Problem(f"{path}: is not UTF-8 text (byte {error.start})") from None
+
+
+def open_file(path: str | Path) -> BinaryIO:
+    """Open an ordinary file for reading; a pipe or a device, which could keep us waiting for ever, is refused."""
+    path = Path(path)
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise Problem(f"{path}: is a directory, expected a file")
+        if not stat.S_ISREG(mode):
+            raise Problem(f"{path}: is not an ordinary file; save it as one first")
+        return path.open("rb")
+    except OSError as error:
+        raise Problem(f"{path}: cannot be read: {_reason(error)}") from None
+    except ValueError:  # such as a null byte
+        raise Problem(f"{str(path)!r}: cannot be read: no file can have this name") from None
 
 
 def _too_many(source: str) -> Problem:
@@ -268,27 +285,64 @@ def _is_json(path: str | Path) -> bool:
 def writing(path: str | Path) -> Iterator[Path]:
     """Give a temporary file beside `path` to write to; it takes that name only when the block succeeds.
 
-    Whatever goes wrong, an error, Ctrl-C or a kill, nothing half-written ever stands under `path`. The
-    temporary keeps the extension, which some encoders insist on.
+    Whatever goes wrong, an error, Ctrl-C or a kill, nothing half-written ever stands under `path`, and what a killed
+    run left in this directory is removed. The temporary keeps the extension, which some encoders insist on.
     """
     path = Path(path)
     check_writable(path)
     final = Path(os.path.realpath(path))  # a link stays a link
-    temporary = final.with_name(f".{final.stem[:40]}-{secrets.token_hex(6)}.part{final.suffix}")
     try:
         final.parent.mkdir(parents=True, exist_ok=True)
-        temporary.touch(exist_ok=False)
+        _remove_leftovers(final.parent)
+        temporary, claim = _claim_temporary(final)
     except OSError as error:
         raise Problem(f"{path}: cannot be written: {_reason(error)}") from None
     try:
         yield temporary
-        with temporary.open("rb") as stream:
+        with temporary.open("rb+") as stream:
             os.fsync(stream.fileno())
         os.replace(temporary, final)
     except OSError as error:
         raise Problem(f"{path}: cannot be written: {_reason(error)}") from None
     finally:
         temporary.unlink(missing_ok=True)
+        if claim is not None:
+            os.close(claim)
+
+
+def _claim_temporary(final: Path) -> tuple[Path, int | None]:
+    """A new file beside `final`, locked as long as this process lives: that tells it from what a killed one left."""
+    while True:
+        temporary = final.with_name(f".{final.stem[:40]}-{secrets.token_hex(6)}.part{final.suffix}")
+        claim = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+        if fcntl is None:
+            os.close(claim)
+            return temporary, None
+        try:
+            fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            taken = not temporary.exists()
+        except BlockingIOError:
+            taken = True
+        except OSError:  # not every file system has locks
+            taken = False
+        if not taken:
+            return temporary, claim
+        os.close(claim)  # another process took it for a leftover before it was locked
+
+
+_LEFTOVER = re.compile(r"\..{0,40}-[0-9a-f]{12}\.part(\..*)?", re.DOTALL)
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove what runs that were killed while they wrote have left here."""
+    if fcntl is None:
+        return
+    with contextlib.suppress(OSError):
+        for entry in list(os.scandir(folder)):
+            if _LEFTOVER.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                with contextlib.suppress(OSError), open(entry.path, "rb") as stream:
+                    fcntl.flock(stream.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    os.unlink(entry.path)
 
 
 def check_writable(path: str | Path) -> None:

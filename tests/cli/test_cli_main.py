@@ -1,7 +1,6 @@
 """The program itself: quick to start, helpful, and calm when something goes wrong."""
 
 import json
-import os
 import resource
 import signal
 import subprocess
@@ -128,17 +127,19 @@ def test_no_memory_is_said_plainly(impel, monkeypatch):
 
 
 def test_ctrl_c_leaves_quietly_with_130(tmp_path):
-    os.mkfifo(tmp_path / "scene.yaml")  # reading it waits for ever
-    process = subprocess.Popen(
-        [sys.executable, "-m", "impel", "simulate", tmp_path / "scene.yaml", "-o", tmp_path / "take.npz"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+    program = (
+        "import sys, time, impel.scene as scene\n"
+        "scene.load_scene = lambda _: (print('reading', file=sys.stderr, flush=True), time.sleep(60))\n"
+        f"sys.argv = ['impel', 'simulate', 'scene.yaml', '-o', {str(tmp_path / 'take.npz')!r}]\n"
+        "from impel.cli import main\nmain()"
     )
-    writer = os.open(tmp_path / "scene.yaml", os.O_WRONLY)  # opens once the program reads
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr is not None
+    process.stderr.readline()
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate()
-    os.close(writer)
+    out, err = process.communicate(timeout=30)
     assert process.returncode == 130
     assert (out, err) == ("", "")
     assert not (tmp_path / "take.npz").exists()

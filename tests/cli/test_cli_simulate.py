@@ -157,3 +157,26 @@ def test_stopped_half_way_nothing_stands_under_the_name(scene, tmp_path, blow, c
     assert process.returncode == code
     assert "Traceback" not in err
     assert not (tmp_path / "take.npz").exists()
+
+
+def test_any_output_can_have_another_frame_rate(impel, scene, tmp_path):
+    assert impel("simulate", scene, "--fps", 24, "-o", tmp_path / "film.npz", "-o", tmp_path / "film.csv")[0] == 0
+    film = package.load_take(tmp_path / "film.npz")
+    np.testing.assert_allclose(film.time, np.arange(13) / 24)
+    np.testing.assert_allclose(film.position[:, 0, 2], 1 - 9.81 / 2 * film.time**2, atol=1e-9)
+    assert len((tmp_path / "film.csv").read_text().splitlines()) == 14
+    assert impel("render", tmp_path / "film.npz", "--fps", 12, "-o", tmp_path / "again.npz")[0] == 0
+    assert np.array_equal(package.load_take(tmp_path / "again.npz").position, film.position[::2])
+    assert impel("simulate", scene, "--fps", 0, "-o", tmp_path / "film.npz")[0] == 2
+
+
+def test_a_frame_that_takes_long_says_where_the_time_goes(impel, scene, tmp_path, monkeypatch):
+    monkeypatch.setattr("impel.stage.performance.SLOW", 0.0)
+    code, _, err = impel("simulate", scene, "-o", tmp_path / "take.npz")
+    assert code == 0
+    lines = err.splitlines()
+    assert len(lines) == 10  # a line for each frame
+    assert lines[1] == (
+        f"{scene}: the frame at 0.05 s takes long, 0 s so far for 100 % of it: "
+        "steps: 1; in each bodies: 1, contacts: 0, joints: 0"
+    )

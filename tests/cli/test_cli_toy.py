@@ -118,7 +118,7 @@ REFUSED = {
     "refined time": (["search", "luxo", "--refine", "HOPPER", "--time", 0.1, "-o", "x.yaml"], "combined with --time"),
     "palette strategy": (
         ["search", "luxo", "--palette", 3, "--strategy", "genetic", "-o", "x.yaml"],
-        "--palette: draws new gaits at random; it cannot be combined with --strategy",
+        "--palette: draws new pose graphs at random; it cannot be combined with --strategy",
     ),
     "palette refined": (["search", "luxo", "--palette", 3, "--refine", "HOPPER", "-o", "x.yaml"], "with --refine"),
     "times twice": (

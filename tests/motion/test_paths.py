@@ -149,19 +149,19 @@ def test_distance_to_the_path():
     paths = make_paths(
         [[[0, 0, 0], [1, 0, 0], [2, 0, 0]], quaternion_from_euler([[0, 0, 0], [0, 0, 90]])], [False, False]
     )
-    assert distance_to_path(paths, 0, (0.37, 0.3, 0.4), UPRIGHT) == pytest.approx(0.5, abs=1e-6)
-    assert distance_to_path(paths, 0, (-1.0, 0.0, 0.0), UPRIGHT) == pytest.approx(1.0, abs=1e-9)
+    assert distance_to_path(paths, 0, (0.37, 0.3, 0.4), UPRIGHT, 0)[0] == pytest.approx(0.5, abs=1e-6)
+    assert distance_to_path(paths, 0, (-1.0, 0.0, 0.0), UPRIGHT, 0)[0] == pytest.approx(1.0, abs=1e-9)
     q = tuple(quaternion_from_euler([20, 0, 0]).tolist())
-    assert distance_to_path(paths, 1, HERE, q) == pytest.approx(math.radians(20), abs=1e-6)
+    assert distance_to_path(paths, 1, HERE, q, 0)[0] == pytest.approx(math.radians(20), abs=1e-6)
 
 
 @settings(max_examples=50, deadline=None)
-@given(positions, st.tuples(coordinate, coordinate, coordinate))
-def test_distance_to_any_path_is_that_of_its_nearest_point(keys, x):
+@given(positions, st.tuples(coordinate, coordinate, coordinate), st.integers(-1, 1000))
+def test_distance_to_any_path_is_that_of_its_nearest_point_wherever_one_looks_first(keys, x, hint):
     paths = one(keys)
     nearest = np.linalg.norm(polyline(paths, 0, 500) - np.array(x), axis=1).min()
     step = paths.segments[:, FASTEST].max() / 500
-    assert nearest - step - 1e-12 <= distance_to_path(paths, 0, x, UPRIGHT) <= nearest + 1e-3 * step + 1e-12
+    assert nearest - step - 1e-12 <= distance_to_path(paths, 0, x, UPRIGHT, hint)[0] <= nearest + 1e-3 * step + 1e-12
 
 
 def circle(radius, n=12):

@@ -90,7 +90,7 @@ def test_actors_know_where_joints_are_once_they_are_closed() -> None:
         scene.body("rod", capsule={"radius": 0.05, "length": 1.0}, mass=1, at=[0, 0, height], collides=False)
         scene.joint("pin", ball=["rod", "world"], **joint)
         scene["rod"].turn([{"euler": [0, 0, 0]}, {"euler": [0, 60, 0]}], base_angle=20)
-        actuators = compile_scene(scene).stage.actuators
+        actuators = compile_scene(scene)[0].actuators
         assert actuators is not None
         return [*actuators.linkage.pivot[0], *actuators.strength]
 

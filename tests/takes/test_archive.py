@@ -16,6 +16,7 @@ from parade import parade
 
 from impel.files import Problem
 from impel.takes import EVENT_KINDS, Take, load_npz, save_npz
+from impel.takes.take import VERSION, path_at
 
 NUMBERS = st.floats(-1e9, 1e9)
 NAMES = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=8)
@@ -174,3 +175,40 @@ def test_damaged_files_never_show_a_traceback(cut, flips, tmp_path):
     path.write_bytes(data[: len(data) - cut % len(data)])
     with contextlib.suppress(Problem):  # anything else fails the test
         load_npz(path)
+
+
+def test_what_a_newer_version_added_is_kept(tmp_path):
+    news = np.arange(6.0).reshape(3, 2)
+    events = [{"time": 0.1, "kind": "miracle", "subject": "water", "details": {"into": "wine"}}]
+    saved_with(
+        tmp_path / "new.npz", version=np.array(7), events=np.array(json.dumps(events)), **{"soft/jelly.vertices": news}
+    )
+    take = load_npz(tmp_path / "new.npz")
+    assert (take.version, take.events) == (7, events)
+    save_npz(take, tmp_path / "again.npz")
+    with np.load(tmp_path / "again.npz", allow_pickle=False) as archive:
+        assert int(archive["version"]) == 7
+        assert np.array_equal(archive["soft/jelly.vertices"], news)
+        assert json.loads(str(archive["events"])) == events
+
+
+def test_every_take_tells_its_version_and_the_first_ones_are_brought_up_to_it(tmp_path):
+    save_npz(parade(4, 3), tmp_path / "take.npz")
+    with np.load(tmp_path / "take.npz") as archive:
+        assert int(archive["version"]) == VERSION
+    saved_with(tmp_path / "old.npz", version=None, keys=None)
+    take = load_npz(tmp_path / "old.npz")
+    assert take.version == VERSION
+    assert [event["kind"] for event in take.events] == ["key passed"]
+
+
+def test_paths_may_move(tmp_path):
+    take = parade(4, 3)
+    take.paths["body 0.move"] = np.arange(3.0)[:, None, None] + np.zeros((3, 5, 3))
+    save_npz(take, tmp_path / "take.npz")
+    again = load_npz(tmp_path / "take.npz")
+    assert_same(take, again)
+    assert np.array_equal(path_at(again, "body 0.move", 2), np.full((5, 3), 2.0))
+    take.paths["body 0.move"] = np.zeros((4, 5, 3))  # of other frames than the take's
+    save_npz(take, tmp_path / "take.npz")
+    assert "path/body 0.move" in one_line(tmp_path / "take.npz")

@@ -163,3 +163,43 @@ def test_same_take_gives_same_bytes_fast(tmp_path):
     write_glb(take, tmp_path / "b.glb")
     assert time.process_time() - start < 0.4  # 0.04 s on an idle machine
     assert (tmp_path / "a.glb").read_bytes() == (tmp_path / "b.glb").read_bytes()
+
+
+def test_what_gltf_has_no_place_for_is_in_the_extras_of_the_root(tmp_path):
+    take = parade(4, 49, fps=24)
+    take.keys = {"body 0.move": [[0.0, 0.0, 1.0], {"at": [1.0, 0.0, 1.0], "in": "pedestal"}]}
+    take.events[0]["details"]["distance"] = float("nan")
+    take.camera = {"from": [3, -4, 2], "to": [0, 0, 0.5], "fov": 35}
+    write_glb(take, tmp_path / "take.glb")
+    document, _ = read_glb(tmp_path / "take.glb")
+    extras = document["nodes"][0]["extras"]
+    assert extras["fps"] == 24
+    assert (extras["keys"], extras["camera"]) == (take.keys, take.camera)
+    event = {"time": 0.5, "kind": "key reached", "subject": "body 0", "details": {"key": 1, "distance": None}}
+    assert extras["events"] == [event]
+    issues = validate(tmp_path / "take.glb")["issues"]
+    assert (issues["numErrors"], issues["numWarnings"]) == (0, 0)
+
+
+@pytest.mark.parametrize("eye", [[3, -4, 2], [0, 0, 5], [1, 2, -3]])
+def test_the_camera_stands_where_the_take_says_and_looks_there(eye, tmp_path):
+    write_glb(still(camera={"from": eye, "to": [0, 0, 0.5], "fov": 35}), tmp_path / "take.glb")
+    document, _ = read_glb(tmp_path / "take.glb")
+    (lens,) = document["cameras"]
+    assert lens["perspective"]["yfov"] == pytest.approx(np.radians(35))
+    (node,) = [node for node in document["nodes"] if "camera" in node]
+    turn = matrix_from_quaternion(np.roll(node["rotation"], 1))
+    there = np.array([0, 0, 0.5]) - eye
+    assert node["translation"] == eye
+    np.testing.assert_allclose(-turn[:, 2], there / np.linalg.norm(there), atol=1e-12)
+    assert turn[2, 0] == pytest.approx(0)  # not tilted
+    assert turn[2, 1] >= -1e-12  # not upside down
+
+
+def test_frames_at_uneven_times_keep_them(tmp_path):
+    take = parade(4, 3)
+    take.time = np.array([1.0, 1.1, 2.0])
+    write_glb(take, tmp_path / "take.glb")
+    document, binary = read_glb(tmp_path / "take.glb")
+    clock = accessor(document, binary, document["animations"][0]["samplers"][0]["input"])
+    np.testing.assert_allclose(clock, [0.0, 0.1, 1.0], atol=1e-7)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from impel.cli.options import Overlays, TakeFiles
+from impel.cli.options import Fps, Overlays, TakeFiles
 
 # Groups of commands in modules of their own, loaded only when one of theirs is called.
 GROUPS = {
@@ -71,6 +71,7 @@ def simulate(
     scene: SceneFile,
     output: TakeFiles,
     overlays: Overlays = False,
+    fps: Fps = None,
 ) -> None:
     """Simulate a scene and write the motion.
 
@@ -78,7 +79,7 @@ def simulate(
     """
     from impel.cli.simulating import simulate_file
 
-    simulate_file(scene, output, overlays=overlays)
+    simulate_file(scene, output, overlays=overlays, fps=fps)
 
 
 @app.command()
@@ -88,6 +89,7 @@ def render(
     ],
     output: TakeFiles,
     overlays: Overlays = False,
+    fps: Fps = None,
 ) -> None:
     """Write a take that was kept as other files, without simulating again.
 
@@ -95,7 +97,7 @@ def render(
     """
     from impel.cli.simulating import render_file
 
-    render_file(take, output, overlays=overlays)
+    render_file(take, output, overlays=overlays, fps=fps)
 
 
 @app.command()

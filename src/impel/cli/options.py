@@ -15,4 +15,15 @@ TakeFiles = Annotated[
         show_default=False,
     ),
 ]
+Fps = Annotated[
+    float | None,
+    typer.Option(
+        "--fps",
+        min=1,
+        max=1000,
+        metavar="RATE",
+        help="Frames a second in what is written, such as Blender's 24; the motion stays the same.",
+        show_default=False,
+    ),
+]
 Overlays = Annotated[bool, typer.Option("--overlays", help="Draw paths and targets into pictures and videos.")]

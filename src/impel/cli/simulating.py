@@ -17,7 +17,7 @@ NOT_TO_BE_TRUSTED = 3  # exit code: the take was written, but joints in it are a
 DEMO = Path(__file__).parents[1] / "gallery" / "scenes" / "blow.yaml"
 
 
-def simulate_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False) -> None:
+def simulate_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False, fps: float | None = None) -> None:
     """Simulate a scene and write every output; whatever can be refused is refused before the work begins."""
     from impel.scene import load_scene, unsupported
 
@@ -38,11 +38,10 @@ def simulate_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False
             moments.append(time.perf_counter())
             report(done, total)
 
-        with warnings.catch_warnings(record=True) as remarks:
+        with warnings.catch_warnings():
             warnings.simplefilter("always")
-            take = simulate(scene, progress=note, source=str(path))
-    for remark in remarks:
-        print(remark.message, file=sys.stderr)
+            warnings.showwarning = lambda message, *_, **__: print(message, file=sys.stderr)
+            take = simulate(scene, fps=fps, progress=note, source=str(path))
     spent = time.perf_counter() - begun
     # Before the first frame everything is loaded, or even compiled: the pace is that of the others.
     playing = moments[-1] - moments[0] if len(moments) > 1 else spent
@@ -57,13 +56,15 @@ def simulate_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False
         sys.exit(NOT_TO_BE_TRUSTED)
 
 
-def render_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False) -> None:
+def render_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False, fps: float | None = None) -> None:
     """Write a take that was kept in any other form."""
-    from impel.takes import load_npz
+    from impel.takes import load_npz, resampled
 
     if path.suffix.lower() != ".npz":
         raise Problem(f"{path}: is not a take; simulate a scene with -o {path.with_suffix('.npz').name} to get one")
     take = load_npz(path)
+    if fps is not None:
+        take = resampled(take, fps)
     _check_outputs(outputs)
     _write_outputs(take, outputs, overlays)
 

@@ -1,4 +1,4 @@
-"""`impel toy`: find gaits for planar figures, run them, and look at how they move."""
+"""`impel toy`: find ways to move for planar figures, run them, and look at how they move."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,7 +8,7 @@ import typer
 toy = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="""Wind-up toys: find gaits for any planar figure, run them, look at how they move.
+    help="""Wind-up toys: find ways to move for any planar figure, run them, look at how they move.
 
     Examples:
 
@@ -88,13 +88,13 @@ def search_figure(
         Path | None, typer.Option(metavar="FILE", help="Keep every trial here; the same command resumes from it.")
     ] = None,
     palette: Annotated[
-        int, typer.Option(min=0, max=24, help="Write up to so many clearly different gaits with picture strips.")
+        int, typer.Option(min=0, max=24, help="Write up to so many clearly different ones with picture strips.")
     ] = 0,
     refine: Annotated[
         Path | None, typer.Option(metavar="TOY", help="Improve this toy instead of starting anywhere.")
     ] = None,
 ) -> None:
-    """Find a gait for a figure. Ctrl-C keeps the best so far.
+    """Find out how a figure could move. Ctrl-C keeps the best so far.
 
     Examples:
 

@@ -13,7 +13,7 @@ from impel.toys.measures import footfalls, joint_table, labelled, phase, series,
 from impel.toys.mechanism import rows_of
 from impel.toys.objectives import Objective
 from impel.toys.periods import period_name
-from impel.toys.synthesis import DEFAULT_STRATEGY, HOLDS_UP, Gait, find_gait, objective_for, palette
+from impel.toys.synthesis import DEFAULT_STRATEGY, HOLDS_UP, FoundPoses, find_poses, objective_for, palette
 from impel.toys.toy import read_toy, run_toy, write_toy
 from impel.toys.trials import Results
 
@@ -27,7 +27,7 @@ def search_and_write(
     time: float | None, vary_times: tuple[float, float] | None, linear: bool, terms: Sequence[str], study: Path | None,
     palette_size: int, refining: Path | None, **tuning: Any,
 ) -> None:  # fmt: skip
-    """Find one gait or a palette of them, and write toys. tuning: options of strategies, None where not given."""
+    """Find one pose graph or a palette of them, and write toys. tuning: options of strategies, None where not given."""
     how = {option: value for option, value in tuning.items() if value is not None}
     _check_together(
         {
@@ -63,17 +63,17 @@ def search_and_write(
         }  # fmt: skip
         if palette_size:
             kept["verifying"] = lambda done, total: report(done, total, f"running the best for {HOLDS_UP:g} s")
-            gaits = palette(objective, size=palette_size, **kept)
+            graphs = palette(objective, size=palette_size, **kept)
         else:
-            gaits = [find_gait(objective, strategy=chosen, start=start, **kept, **how)]
-    if not gaits:
-        raise Problem(f"{figure.figure}: no gait stayed up for ten seconds; try more --evaluations or another --time")
-    _write_gaits(objective, gaits, paths, source=_source(name, output), strips=palette_size > 0)
+            graphs = [find_poses(objective, strategy=chosen, start=start, **kept, **how)]
+    if not graphs:
+        raise Problem(f"{figure.figure}: nothing kept it up for ten seconds; try more --evaluations or another --time")
+    _write_toys(objective, graphs, paths, source=_source(name, output), strips=palette_size > 0)
 
 
 # What makes no sense beside an option, and why.
 APART = {
-    "--palette": ("draws new gaits at random", ("--strategy", "--refine")),
+    "--palette": ("draws new pose graphs at random", ("--strategy", "--refine")),
     "--refine": ("keeps what the toy says", ("--poses", "--time", "--linear")),
     "--vary-times": ("finds a time for every arc", ("--time",)),
 }
@@ -103,23 +103,23 @@ def _keep_apart(paths: Sequence[Path], others: dict[str, Path | None]) -> None:
         check_writable(path)
 
 
-def _write_gaits(
-    objective: Objective, gaits: Sequence[Gait], paths: Sequence[Path], *, source: str | None, strips: bool
+def _write_toys(
+    objective: Objective, graphs: Sequence[FoundPoses], paths: Sequence[Path], *, source: str | None, strips: bool
 ) -> None:
     from impel.render.outputs import write_take
     from impel.toys.performance import take_of
 
-    for path, gait in zip(paths, gaits):
-        found = gait.toy(objective, source=source)
+    for path, graph in zip(paths, graphs):
+        found = graph.toy(objective, source=source)
         write_toy(path, found)
-        print(f"wrote {path}: {_worth(objective, gait)}")
+        print(f"wrote {path}: {_worth(objective, graph)}")
         if strips:
             strip = path.with_suffix(".png")
             with progress(f"Writing {strip.name}") as report:
                 write_take(take_of(found, objective.figure, seconds=HOLDS_UP), strip, progress=report)
             print(f"wrote {strip}")
-    if gaits[0].outcome.interrupted:
-        print(f"stopped early: the best of {len(gaits[0].outcome.values)} candidates was kept")
+    if graphs[0].outcome.interrupted:
+        print(f"stopped early: the best of {len(graphs[0].outcome.values)} candidates was kept")
 
 
 def _source(name: str, output: Path) -> str | None:
@@ -131,10 +131,10 @@ def _source(name: str, output: Path) -> str | None:
     return path.name if output.parent.resolve() == path.parent.resolve() else str(path.resolve())
 
 
-def _worth(objective: Objective, gait: Gait) -> str:
+def _worth(objective: Objective, graph: FoundPoses) -> str:
     single = dict(objective.terms) == {"distance": 1.0}
     unit = f" m in {objective.seconds:g} s" if single else ""
-    return f"{gait.value:.2f}{unit}, {gait.verified:.2f} at a quarter of the step"
+    return f"{graph.value:.2f}{unit}, {graph.verified:.2f} at a quarter of the step"
 
 
 def _weights(terms: Sequence[str]) -> dict[Any, float] | None:

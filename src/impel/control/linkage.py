@@ -29,7 +29,7 @@ from impel.motion.rotations import add, axpy, cross, dot, get3, get4, rotate, sc
 BALL, HINGE, WELD, OTHER, ROPE = range(5)
 
 
-class Placed(Protocol):
+class Solids(Protocol):
     """What is needed of `physics.bodies.Bodies` to set things up."""
 
     @property
@@ -87,7 +87,7 @@ def wholes(count: int, ties: Iterable[Tie], movable: NDArray[np.bool_]) -> Integ
     return whole
 
 
-def make_linkage(bodies: Placed, ties: Sequence[Tie], move: dict[int, int], turn: dict[int, int]) -> Linkage:
+def make_linkage(bodies: Solids, ties: Sequence[Tie], move: dict[int, int], turn: dict[int, int]) -> Linkage:
     """Span the structures that have actuators; `move` and `turn` say which actuator acts on which body.
 
     Trees grow from what is immovable, else from a moved body, so that a force pulls all that hangs on its body, else
@@ -153,7 +153,7 @@ def _all_driven(
 
 
 def _fill(
-    bodies: Placed,
+    bodies: Solids,
     structures: list[list[int]],
     driven: list[bool],
     swings: list[bool],
@@ -200,7 +200,7 @@ def _fill(
 
 
 def _carried(
-    bodies: Placed, body: Integers, axes: Floats, rows: dict[str, Integers], vectors: dict[str, Floats]
+    bodies: Solids, body: Integers, axes: Floats, rows: dict[str, Integers], vectors: dict[str, Floats]
 ) -> tuple[Floats, Floats, Floats]:
     """Mass, first and second moment about the pivot of each member and what it carries, constant in its frame.
 

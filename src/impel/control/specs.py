@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.control.actuators import TINY, Actuators
-from impel.control.linkage import Linkage, Placed, Tie, make_linkage, wholes
+from impel.control.linkage import Linkage, Solids, Tie, make_linkage, wholes
 from impel.control.targets import reach_of
 from impel.motion.orientations import matrix_from_quaternion
 from impel.motion.paths import Paths, make_paths
@@ -77,12 +77,16 @@ def auto_strength(weight: float, inertia: float, stiffness: float, base: float) 
 
 
 def make_actuators(
-    specs: Sequence[ActuatorSpec], bodies: Placed, ties: Sequence[Tie] = (), gravity: float = 0.0
+    specs: Sequence[ActuatorSpec],
+    bodies: Solids,
+    ties: Sequence[Tie] = (),
+    gravity: float = 0.0,
+    linkage: Linkage | None = None,
 ) -> Actuators:
     """Gather actuators, their targets on the first keys of their paths.
 
     `ties` say how bodies hang together; `gravity`, in m/s², is for strengths that are not given, and for bounds of what
-    is learnt.
+    is learnt. A `linkage` that is given was made for actuators that act in the same places.
     """
     n = len(specs)
     actors: dict[str, dict[int, int]] = {"move": {}, "turn": {}}
@@ -92,7 +96,8 @@ def make_actuators(
         if s.body in actors[s.kind]:
             raise ValueError(f"actuator {a}: body {s.body} already has a {s.kind} actuator")
         actors[s.kind][s.body] = a
-    linkage = make_linkage(bodies, ties, actors["move"], actors["turn"])
+    if linkage is None:
+        linkage = make_linkage(bodies, ties, actors["move"], actors["turn"])
     paths = make_paths([s.keys for s in specs], [s.loop for s in specs])
     member_of = {int(body): k for k, body in enumerate(linkage.body)}
     member = np.array([member_of[s.body] for s in specs], np.int64)
@@ -199,7 +204,7 @@ class Loads(NamedTuple):
     size: float  # m: of all that hangs together, about its body
 
 
-def _loads(spec: ActuatorSpec, bodies: Placed, linkage: Linkage, k: int, s: int, gravity: float) -> Loads:
+def _loads(spec: ActuatorSpec, bodies: Solids, linkage: Linkage, k: int, s: int, gravity: float) -> Loads:
     """Of an actuator on member k of structure s: a force may have to carry all that hangs together, a torque what hangs
     on its body; or, where nothing holds or moves the structure, all the rest, for it may stand on anything."""
     own = np.arange(linkage.first[s], linkage.first[s + 1])

@@ -7,7 +7,7 @@ import numpy as np
 from impel.toys.figure import Figure, load_figure
 from impel.toys.measures import Sweep, sweep_gain
 from impel.toys.objectives import Objective
-from impel.toys.synthesis import Gait, find_gait, objective_for
+from impel.toys.synthesis import FoundPoses, find_poses, objective_for
 
 Floats = np.ndarray
 
@@ -23,10 +23,10 @@ def cheetah(*, stiff: bool = False) -> Figure:
 
 
 @cache
-def found_run(seed: int, stiff: bool = False) -> tuple[Objective, Gait]:
+def found_run(seed: int, stiff: bool = False) -> tuple[Objective, FoundPoses]:
     """What the default search (1500 evaluations, worst of three starts) finds: `impel toy search cheetah --seed N`."""
     objective = objective_for(cheetah(stiff=stiff))
-    return objective, find_gait(objective, seed=seed)
+    return objective, find_poses(objective, seed=seed)
 
 
 def rerun(seeds: int, gain: str, values: Floats) -> Sweep:

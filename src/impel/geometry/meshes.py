@@ -42,6 +42,8 @@ def mesh_of(shape: dict[str, Any], *, segments: int = 48) -> Mesh:
         from impel.geometry.blobs import blob_mesh
 
         vertices, normals, triangles = blob_mesh(size)
+        if len(triangles) == 0 or not (np.isfinite(vertices).all() and np.isfinite(normals).all()):
+            raise Problem("shape: blob: is too thin to be drawn")
         return np.asarray(vertices, float), np.asarray(normals, float), np.asarray(triangles, np.int32)
     raise Problem(f"shape: {kind}: unknown, expected sphere, box, capsule, cylinder, plane or blob")
 

@@ -5,6 +5,7 @@ they roll without a ripple.
 """
 
 import json
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ def make_samples(shapes: list[dict[str, Any]], arrays: Shapes) -> Samples | None
             continue
         text = json.dumps(shape)
         if text not in known:
-            new = box_clusters(arrays.size[i]) if arrays.kind[i] == BOX else blob_clusters(shape["blob"])
+            new = box_clusters(arrays.size[i]) if arrays.kind[i] == BOX else blob_clusters(json.dumps(shape["blob"]))
             known[text] = len(clouds), len(clouds) + len(new)
             clouds += new
         clusters[i] = known[text]
@@ -88,8 +89,10 @@ def _trapezoid(half: float, cells: int) -> tuple[Floats, Floats]:
     return at, weight
 
 
-def blob_clusters(blob: dict[str, Any]) -> list[tuple[Floats, Floats, Floats]]:
-    """The vertices of a blob's mesh with their shares of its area, neighbours together."""
+@lru_cache(64)
+def blob_clusters(text: str) -> list[tuple[Floats, Floats, Floats]]:
+    """The vertices of a blob's mesh with their shares of its area, neighbours together; of a blob as JSON."""
+    blob = json.loads(text)
     points, normals, triangles = surface_mesh(blob_in_principal_axes(blob), float(blob.get("blend", 0.0)), BLOB_CELLS)
     a, b, c = (points[triangles[:, k]] for k in range(3))
     third = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6

@@ -2,7 +2,7 @@
 
 import json
 import math
-from functools import cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +32,13 @@ class Solid(NamedTuple):
     inertia: Floats  # (3,) principal, for a mass of 1 kg
     offset: Floats  # (3,) centre of mass; zero but for blobs
     rotation: Floats  # (4,) principal axes; no rotation but for blobs
+
+
+class Form(NamedTuple):
+    kind: int
+    radius: float  # or half of a box's side along x; or how softly a blob blends
+    half: float  # of its length
+    extent: Floats  # (6,) RADIUS ...
 
 
 def solid(shape: dict[str, Any]) -> Solid:
@@ -95,6 +102,18 @@ def make_extents(shapes: Shapes) -> Floats:
     return extents
 
 
+def form(shape: dict[str, Any]) -> Form:
+    """What one shape is like."""
+    return _form(_text(shape))
+
+
+@lru_cache(1024)
+def _form(text: str) -> Form:
+    arrays = make_shapes([json.loads(text)])
+    r, half, _ = arrays.size[0].tolist()
+    return Form(int(arrays.kind[0]), r, half, make_extents(arrays)[0])
+
+
 def blob_in_principal_axes(blob: dict[str, Any]) -> Floats:
     """A blob's elements in the frame of its centre of mass and principal axes."""
     whole = solid({"blob": blob})
@@ -116,7 +135,7 @@ def _text(shape: dict[str, Any]) -> str:
     return json.dumps({_kind(shape): shape[_kind(shape)]})
 
 
-@cache
+@lru_cache(1024)
 def _solid(text: str) -> Solid:
     shape = json.loads(text)
     kind = _kind(shape)

@@ -6,7 +6,7 @@ A module with kernels says `from impel.kernel import kernel` and decorates its f
 
 from impel.kernel.arrays import Booleans, Booleans2, Floats, Floats2, Floats3, Integers, Integers2, Shorts2
 from impel.kernel.compiling import kernel
-from impel.kernel.structs import fields_of, replace, struct
+from impel.kernel.structs import fields_of, replace, struct, structs_in
 
 __all__ = [
     "Booleans",
@@ -21,4 +21,5 @@ __all__ = [
     "kernel",
     "replace",
     "struct",
+    "structs_in",
 ]

@@ -82,6 +82,17 @@ def fields_of(group: Any) -> dict[str, Any]:
     return {name: getattr(group, name) for name in type(group).__annotations__}
 
 
+def structs_in(group: Any) -> dict[str, Any]:
+    """The structs within one, by name; None for those that are not there."""
+    of: Any = type(group)
+    return {name: getattr(group, name) for name in _names_of_structs(of)}
+
+
+@functools.cache
+def _names_of_structs(cls: Any) -> tuple[str, ...]:
+    return tuple(name for name, field in _fields(cls).items() if field.struct is not None)
+
+
 def replace(group: S, **changes: Any) -> S:
     """A copy of a struct with some fields changed."""
     return type(group)(**{**fields_of(group), **changes})
@@ -171,7 +182,7 @@ def _words_of_array(field: _Field, value: Any) -> list[int]:
         raise TypeError(f"must be an array of {field.dtype} in {array.ndim} dimensions, as annotated, not {found}")
     if not (value.flags.c_contiguous and value.flags.writeable):
         raise TypeError("must be C-contiguous and writable")
-    return [value.ctypes.data, *value.shape]
+    return [value.__array_interface__["data"][0], *value.shape]
 
 
 def _size(field: types.Type) -> int:

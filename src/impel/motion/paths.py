@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from impel.kernel import Floats2, kernel, struct
-from impel.motion.rotations import angle_between, get3, get4, norm, set3, set4, sub
+from impel.motion.rotations import angle_between, conjugate, dot, get3, get4, multiply, norm, set3, set4, sub
 from impel.motion.splines import (
     COLUMNS,
     FASTEST,
@@ -24,12 +24,14 @@ from impel.motion.splines import (
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# 32 points: the arc length of a segment to 7e-6 (measured).
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
+# Of a stretch; with 16 in a segment, its length to 1e-9.
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
 GAUSS_U = tuple((0.5 + 0.5 * _NODES).tolist())
 GAUSS_WEIGHT = tuple((0.5 * _WEIGHTS).tolist())
 
-LOOKS = 16  # at each segment, to find the point of a path that is nearest to a body
+LOOKS = 16  # stretches of each segment, in which its length and the point nearest to a body are looked for
+GROUP = 4  # of them that are left out together
+CLOSE = 1e-6  # of a segment: how well that point is found
 
 
 @struct
@@ -112,20 +114,34 @@ def fit_path(keys, segments, turns, loops):
 
 
 @kernel
-def length_until(row, u, turns):
-    """How long a segment is from its key to u, in metres or radians."""
+def _length_between(row, low, high, turns):
     length = 0.0
     for k in range(len(GAUSS_U)):
-        length += GAUSS_WEIGHT[k] * norm(pose_at(row, u * GAUSS_U[k], turns)[1])
-    return u * length
+        length += GAUSS_WEIGHT[k] * norm(pose_at(row, low + (high - low) * GAUSS_U[k], turns)[1])
+    return (high - low) * length
 
 
 @kernel
-def segment_lengths(paths, lengths):
-    """How long every segment of every path is, in metres or radians."""
+def length_until(row, lengths, u, turns):
+    """How long a segment is from its key to u, in metres or radians, given where its stretches end."""
+    k = min(int(u * LOOKS), LOOKS - 1)
+    return lengths[k] + _length_between(row, k / LOOKS, u, turns)
+
+
+@kernel
+def _add_lengths(paths, lengths):
     for p in range(len(paths.turns)):
         for s in range(paths.first_segment[p], paths.first_segment[p + 1]):
-            lengths[s] = length_until(paths.segments[s], 1.0, paths.turns[p] == 1)
+            for k in range(LOOKS):
+                stretch = _length_between(paths.segments[s], k / LOOKS, (k + 1) / LOOKS, paths.turns[p] == 1)
+                lengths[s, k + 1] = lengths[s, k] + stretch
+
+
+def stretch_lengths(paths: Paths) -> Floats:
+    """(S, LOOKS + 1) how long every segment of every path is until each of its stretches, in metres or radians."""
+    lengths = np.zeros((len(paths.segments), LOOKS + 1))
+    _add_lengths(paths, lengths)
+    return lengths
 
 
 @kernel
@@ -136,44 +152,67 @@ def _distance_at(row, turns, x, q, u):
 
 
 @kernel
-def distance_to_path(paths, p, x, q):
-    """How far a body at position x, orientation q is from the nearest point of the whole path."""
+def distance_to_path(paths, p, x, q, hint):
+    """How far a body at position x, orientation q is from the nearest point of the whole path.
+
+    The `hint` is where to look first, as this returned it the last time; any whole number will do.
+    """
     turns = paths.turns[p] == 1
-    best = math.inf
+    first = LOOKS * paths.first_segment[p]
+    hint = min(max(hint, first), LOOKS * paths.first_segment[p + 1] - 1)
+    best = _nearest_within(paths.segments[hint // LOOKS], turns, x, q, hint % LOOKS)
+    nearest = hint
     for s in range(paths.first_segment[p], paths.first_segment[p + 1]):
         row = paths.segments[s]
-        for k in range(LOOKS + 1):
-            here = _distance_at(row, turns, x, q, k / LOOKS)
-            best = min(best, here)
-            if k == 0 and here - row[FASTEST] > best:
-                break  # nothing on this segment can be nearer
-    for s in range(paths.first_segment[p], paths.first_segment[p + 1]):
-        row = paths.segments[s]
-        if _distance_at(row, turns, x, q, 0.0) - row[FASTEST] > best:
+        if _nearest_possible(row, turns, x, q, 0, LOOKS) >= best:
             continue
-        for k in range(LOOKS):
-            middle = (k + 0.5) / LOOKS
-            if _distance_at(row, turns, x, q, middle) - 0.5 * row[FASTEST] / LOOKS < best:
-                best = min(best, _nearest_between(row, turns, x, q, k / LOOKS, (k + 1) / LOOKS))
-    return best
+        for group in range(0, LOOKS, GROUP):
+            if _nearest_possible(row, turns, x, q, group, group + GROUP) >= best:
+                continue
+            for k in range(group, group + GROUP):
+                if LOOKS * s + k != hint and _nearest_possible(row, turns, x, q, k, k + 1) < best:
+                    found = _nearest_within(row, turns, x, q, k)
+                    if found < best:
+                        best, nearest = found, LOOKS * s + k
+    return best, nearest
 
 
 @kernel
-def _nearest_between(row, turns, x, q, low, high):
-    """The smallest distance on a short stretch, by golden section."""
-    golden = 0.5 * (math.sqrt(5.0) - 1.0)
-    best = math.inf
-    for _ in range(20):  # narrows to 4e-6 of a segment
-        a = high - golden * (high - low)
-        b = low + golden * (high - low)
-        at_a = _distance_at(row, turns, x, q, a)
-        at_b = _distance_at(row, turns, x, q, b)
-        best = min(best, at_a, at_b)
-        if at_a < at_b:
-            high = b
+def _nearest_possible(row, turns, x, q, first, last):
+    """No point of these stretches can be nearer."""
+    there = _distance_at(row, turns, x, q, 0.5 * (first + last) / LOOKS)
+    return there - 0.5 * row[FASTEST] * (last - first) / LOOKS
+
+
+@kernel
+def _nearest_within(row, turns, x, q, k):
+    """The smallest distance on the k-th stretch of a segment: where the way to it is square to the path, or an end."""
+    low, high = k / LOOKS, (k + 1) / LOOKS
+    grows_low, grows_high = _growth(row, turns, x, q, low), _growth(row, turns, x, q, high)
+    best = min(_distance_at(row, turns, x, q, low), _distance_at(row, turns, x, q, high))
+    if not grows_low < 0.0 < grows_high:
+        return best
+    u = low
+    for _ in range(20):  # false position, each end halved that stays (the Illinois method)
+        last, u = u, (low * grows_high - high * grows_low) / (grows_high - grows_low)
+        grows = _growth(row, turns, x, q, u)
+        if grows == 0.0 or abs(u - last) < CLOSE:
+            break
+        if grows > 0.0:
+            high, grows_high, grows_low = u, grows, 0.5 * grows_low
         else:
-            low = a
-    return best
+            low, grows_low, grows_high = u, grows, 0.5 * grows_high
+    return min(best, _distance_at(row, turns, x, q, u))
+
+
+@kernel
+def _growth(row, turns, x, q, u):
+    """Has the sign with which the distance grows along a path; zero where it does not."""
+    pose, tangent = pose_at(row, u, turns)
+    if not turns:
+        return dot(sub((pose[0], pose[1], pose[2]), x), tangent)
+    r = multiply(pose, conjugate(q))
+    return (1.0 if r[0] >= 0.0 else -1.0) * dot((r[1], r[2], r[3]), tangent)
 
 
 @kernel

@@ -52,6 +52,8 @@ class Near:
     memory: Floats2  # (P, 20) scratch: touching, friction, place
     table: Integers  # scratch: pairs that touch or touched, by a hash of their bodies
 
+    KEPT = ("info", "margin", "built", "order", "excluded")
+
 
 @kernel
 def find_pairs(bodies, contacts, dt):

@@ -4,7 +4,7 @@ import math
 from typing import Any, NamedTuple
 
 from impel.geometry.fields import BLOB, BOX, CAPSULE, CYLINDER, PLANE, SPHERE
-from impel.geometry.shapes import INNER, make_extents, make_shapes, solid
+from impel.geometry.shapes import INNER, form, solid
 from impel.kernel import kernel
 
 # Columns of `contacts.material`, what two coatings make together.
@@ -39,11 +39,10 @@ class Coating(NamedTuple):
 
 def default_coating(shape: dict[str, Any], mass: float) -> Coating:
     """A stiff coating that barely yields under the body's own weight, and little under any; a fixed body is rigid."""
-    arrays = make_shapes([shape])
-    kind, (r, half, _) = arrays.kind[0], arrays.size[0]
+    kind, r, half, extent = form(shape)
     if kind == PLANE or not math.isfinite(mass):
         return Coating(math.inf, math.inf)
-    inner = make_extents(arrays)[0, INNER]
+    inner = float(extent[INNER])
     flat, sink = min(FLAT_SINK, FLAT_SHARE * inner), min(ROUND_SINK, ROUND_SHARE * inner)
     overlap = solid(shape).volume ** (2 / 3) * flat
     if kind == SPHERE:
@@ -57,11 +56,10 @@ def default_coating(shape: dict[str, Any], mass: float) -> Coating:
 
 def rolling_radius(shape: dict[str, Any]) -> float:
     """Of a shape that can roll; infinite for flat ones."""
-    arrays = make_shapes([shape])
-    kind = arrays.kind[0]
+    kind, r, _, extent = form(shape)
     if kind in (SPHERE, CAPSULE, CYLINDER):
-        return float(arrays.size[0, 0])
-    return float(make_extents(arrays)[0, INNER]) if kind == BLOB else math.inf
+        return r
+    return float(extent[INNER]) if kind == BLOB else math.inf
 
 
 @kernel(inline=True)

@@ -91,6 +91,7 @@ class Contacts:
     patch: Floats2  # (2, COLUMNS) scratch
 
     STATE = ("touching", "friction", "place")
+    KEPT = ("pair", "material")
 
 
 def make_contacts(
@@ -109,11 +110,7 @@ def make_contacts(
     finest = _finest_points(arrays, samples)
     coating = np.zeros((n, 8))
     for i in range(n):
-        own = coatings[i] or default_coating(shapes[i], bodies.mass[i])
-        firmness, curved = 1.0 / own.firm**4, rolling_radius(shapes[i])
-        coating[i] = (
-            1.0 / own.stiffness, own.thickness, own.damping, own.friction, finest[i], firmness, own.rolling, curved,
-        )  # fmt: skip
+        coating[i] = coating_row(coatings[i] or default_coating(shapes[i], bodies.mass[i]), shapes[i], finest[i])
     near = Near(
         info=np.zeros(4, np.int64),
         box=np.zeros((n, 6)),
@@ -144,6 +141,12 @@ def make_contacts(
         patch=np.zeros((2, COLUMNS)),
     )
     return with_capacity(contacts, capacity or 16 + 6 * n)
+
+
+def coating_row(own: Coating, shape: dict[str, Any], finest: float) -> tuple[float, ...]:
+    """(8,) a coating as kernels know it; `finest` is the area of a typical point of its body."""
+    firmness, curved = 1.0 / own.firm**4, rolling_radius(shape)
+    return 1.0 / own.stiffness, own.thickness, own.damping, own.friction, finest, firmness, own.rolling, curved
 
 
 def _finest_points(shapes: Shapes, samples: Samples | None) -> Floats:

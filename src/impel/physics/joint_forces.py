@@ -9,8 +9,6 @@ In a ball joint friction acts against the spin, whose direction changes: sideway
 slower the slip, and as such implicit. (With the direction of the start alone, light links rattle about their own axes.)
 """
 
-import numpy as np
-
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, norm, scale, set3, set3_at, sub
 from impel.physics.joint_rows import resist, strike, turned, weigh
@@ -39,7 +37,6 @@ from impel.physics.joints import (
     TURNING_A,
     TURNING_B,
     YIELD,
-    Joints,
 )
 from impel.physics.soft_rows import is_held
 
@@ -546,11 +543,17 @@ def let_loose(soft, joints, g):
         _set_live(joints, soft[g].row, soft[g].count, False)
 
 
-def spring_energy(joints: Joints) -> float:
+@kernel
+def spring_energy(joints):
     """What the springs of joints that are whole hold, in joules; after a step."""
     total = 0.0
-    for joint in () if joints.soft is None else joints.each[joints.each["soft"] >= 0]:
-        one, grip = joints.soft[joint["soft"]], joints.grip[joint["soft"]]  # type: ignore[index]
-        way = grip[NOW : NOW + one["count"]] - one["rest"]
-        total += 0.5 * one["stiffness"] * float(np.sum(way * way)) * (joints.broken[joint["index"]] == 0.0)
+    if joints is None or joints.soft is None:
+        return total
+    for k in range(len(joints.each)):
+        joint = joints.each[k]
+        if joint.soft >= 0 and joints.broken[joint.index] == 0.0:
+            one = joints.soft[joint.soft]
+            for n in range(one.count):
+                way = joints.grip[joint.soft, NOW + n] - one.rest
+                total += 0.5 * one.stiffness * way * way
     return total

@@ -79,7 +79,7 @@ def spec_problems(spec: JointSpec, bodies: Bodies) -> Iterable[str]:
         yield f"{spec.name}: radius: must be greater than 0, got {spec.radius:g}"
 
 
-class Placed(NamedTuple):
+class Fitted(NamedTuple):
     """A joint in the frames of its bodies."""
 
     fixed: list[float]  # columns AT_A to WEIGHT
@@ -88,7 +88,7 @@ class Placed(NamedTuple):
     normal: Vector
 
 
-def place(spec: JointSpec, bodies: Bodies) -> Placed:
+def place(spec: JointSpec, bodies: Bodies) -> Fitted:
     """A joint as its bodies see it where they are now."""
     at = np.asarray(spec.at, float)
     at_b = at if spec.at_b is None else np.asarray(spec.at_b, float)
@@ -133,7 +133,7 @@ def place(spec: JointSpec, bodies: Bodies) -> Placed:
         upper,
         *second,
     ]
-    return Placed(fixed, coordinate, curve, normal)
+    return Fitted(fixed, coordinate, curve, normal)
 
 
 def _surface_size(spec: JointSpec) -> list[float]:

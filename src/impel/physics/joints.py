@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from impel.files import Problem
 from impel.kernel import Floats2, Integers2, struct
 from impel.physics.bodies import Bodies
-from impel.physics.joint_specs import KINDS, JointSpec, Placed, place, spec_problems
+from impel.physics.joint_specs import KINDS, Fitted, JointSpec, place, spec_problems
 from impel.physics.surface import SURFACES
 
 Floats = NDArray[np.float64]
@@ -257,7 +257,7 @@ def _sizes(specs: Sequence[JointSpec], bodies: Bodies, islands: list[list[int]])
 
 
 def _lay_out(
-    specs: Sequence[JointSpec], placed: Sequence[Placed], order: Sequence[int]
+    specs: Sequence[JointSpec], placed: Sequence[Fitted], order: Sequence[int]
 ) -> tuple[NDArray[np.void], NDArray[np.void]]:
     """Who is tied by what, in this order, and where each joint's rows, tiles and pieces of a curve are; then what
     springs and friction there are."""

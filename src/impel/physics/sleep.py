@@ -54,10 +54,23 @@ def wake(bodies, radius):
         if bodies.asleep[i] == 1.0:
             force, torque = get3(bodies.force, i), get3(bodies.torque, i)
             if (norm(force) + norm(torque) / radius[i]) * bodies.inverse_mass[i] > WAKE_PULL:
-                bodies.asleep[i] = 0.0
-                bodies.calm[i] = 0.0
-                set3(bodies.force, i, add(force, get3_at(bodies.felt, i, 0)))
-                set3(bodies.torque, i, add(torque, get3_at(bodies.felt, i, 3)))
+                rouse(bodies, i)
+
+
+@kernel
+def rouse(bodies, i):
+    """Wake a body, with all that it feels."""
+    bodies.asleep[i] = 0.0
+    bodies.calm[i] = 0.0
+    set3(bodies.force, i, add(get3(bodies.force, i), get3_at(bodies.felt, i, 0)))
+    set3(bodies.torque, i, add(get3(bodies.torque, i), get3_at(bodies.felt, i, 3)))
+
+
+@kernel
+def rouse_all(bodies):
+    for i in range(len(bodies.mass)):
+        if bodies.asleep[i] == 1.0:
+            rouse(bodies, i)
 
 
 @kernel(inline=True)

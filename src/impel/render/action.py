@@ -85,7 +85,7 @@ def _astray(take: Take, extents: Floats, bodies: Any) -> NDArray[np.bool_]:
 def _has_a_way(take: Take, name: str) -> bool:
     """Someone wrote where the body goes ("ball.move"), or the walker that it is a part of ("cat.way")."""
     owner = name.split(".")[0]
-    return any(way.split(".")[0] == owner and path.shape[1] == 3 for way, path in take.paths.items())
+    return any(way.split(".")[0] == owner and path.shape[-1] == 3 for way, path in take.paths.items())
 
 
 def _lowest_standing(take: Take, extents: Floats) -> float | None:

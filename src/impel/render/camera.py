@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.render.action import corners_of, moving_bodies
-from impel.render.threads import thread_points
+from impel.render.lines import line_points
 from impel.takes.take import Floats, Take
 
 FOV = 19.0  # degrees, top to bottom; a long lens, calm perspective
@@ -36,10 +36,10 @@ class Shot(NamedTuple):
 
     def seen(self, frame: int, points: Floats, size: tuple[int, int]) -> Floats:
         """Pixel coordinates and distance (..., 3) of points in the world."""
-        offset = points - self.eye[frame]
-        depth = offset @ self.forward
         focal = focal_length(self.fov, size)
         with np.errstate(divide="ignore", invalid="ignore"):
+            offset = points - self.eye[frame]
+            depth = offset @ self.forward
             x = size[0] / 2 + focal * (offset @ self.right) / depth
             y = size[1] / 2 - focal * (offset @ self.up) / depth
         return np.stack([x, y, depth], axis=-1)
@@ -109,16 +109,16 @@ def shot_of(
 
 
 def _props(take: Take, extents: Floats, action: Floats, frames: NDArray[np.int64]) -> Floats:
-    """The corners of what stands still amid the action and is no larger than it (floors and walls are), and threads."""
+    """The corners of what stands still amid the action and is no larger than it (floors and walls are), and lines."""
     low, high = action.min(axis=0), action.max(axis=0)
     middle, radius = (low + high) / 2, np.linalg.norm(high - low) / 2
     corners = _standing(take, extents)
     away = np.linalg.norm(corners - middle, axis=-1)
-    threads = thread_points(take, frames)
+    lines = line_points(take, frames)
     return np.concatenate(
         [
             corners[away.max(axis=-1) < 1.2 * radius].reshape(-1, 3),
-            threads[np.linalg.norm(threads - middle, axis=-1) < 2 * radius],
+            lines[np.linalg.norm(lines - middle, axis=-1) < 2 * radius],
         ]
     )
 

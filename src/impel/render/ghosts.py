@@ -12,7 +12,8 @@ from impel.motion.orientations import matrix_from_quaternion
 from impel.render.camera import camera_matrix
 from impel.render.raster import rasterise
 from impel.render.scenery import Film
-from impel.takes.take import Floats, Take, owner_of
+from impel.takes.checks import FARTHEST
+from impel.takes.take import Floats, Take, owner_of, path_at
 
 STAYS = 0.05  # of a body's size: a point that strays less is taken for a hinge
 BEYOND = 1.15  # of the way from the middle to the surface: where the tip is
@@ -22,13 +23,21 @@ SAMPLES = 2  # per pixel and direction
 def pointed_at(film: Film, frame: int, name: str, places: Floats) -> Floats:
     """Points (P, 3) for a path or track: as they are, or where orientations (P, 4) would put the body's tip."""
     if places.shape[1] == 3:
-        return places
+        return np.where(np.abs(places) <= FARTHEST, places, np.nan)
+    places = _turns(places)
     body = owner_of(film.take, name)
     if body is None or len(places) == 0:
         return np.zeros((0, 3))
     pivot = pivot_of(film.take, body, film.meshes.extents[body])
-    tip = _tip(film.take.paths.get(name.removesuffix(".target"), places), film.meshes.extents[body], pivot)
+    way = name.removesuffix(".target")
+    turns = _turns(path_at(film.take, way, frame)) if way in film.take.paths else places
+    tip = _tip(turns, film.meshes.extents[body], pivot)
     return _pivot_now(film, frame, body, pivot) + matrix_from_quaternion(places) @ (tip - pivot)
+
+
+def _turns(orientations: Floats) -> Floats:
+    """What a foreign take calls orientations, as far as they can be some."""
+    return np.where(np.abs(orientations) <= 2, orientations, np.nan)
 
 
 def ghost(film: Film, frame: int, name: str, orientation: Floats, width: float) -> tuple[Any, Any]:

@@ -10,7 +10,7 @@ from impel.files import Problem
 from impel.render.action import moving_bodies
 from impel.render.ghosts import ghost, pointed_at
 from impel.render.scenery import Film
-from impel.takes.take import Floats, Take, owner_of
+from impel.takes.take import Floats, Take, owner_of, path_at
 
 KINDS = ("paths", "targets", "trails")
 USUAL = ("paths", "targets")  # what `overlays=True` means
@@ -42,7 +42,8 @@ def draw_overlays(film: Film, frame: int, picture: NDArray[np.uint8], depth: Any
                 film, frame, picture, depth, take.position[first : frame + 1, body], take.colors[body], LINE * unit, age
             )
     if "paths" in overlays:
-        for name, path in take.paths.items():
+        for name in take.paths:
+            path = path_at(take, name, frame)
             if path.shape[1] == 3:
                 _path(film, frame, picture, depth, name, path, LINE * unit)
     if "targets" in overlays:
@@ -50,7 +51,10 @@ def draw_overlays(film: Film, frame: int, picture: NDArray[np.uint8], depth: Any
             ink = ink_of(take, name)
             if track.shape[1] == 4:  # a turn: its way belongs to the body, and moves with it
                 way = name.removesuffix(".target")
-                _path(film, frame, picture, depth, way, take.paths.get(way, track), LINE * unit)
+                path = path_at(take, way, frame) if way in take.paths else track
+                _path(film, frame, picture, depth, way, path, LINE * unit)
+                if not np.all(np.abs(track[frame]) <= 2):
+                    continue
                 inside, rim = ghost(film, frame, name, track[frame], OUTLINE * unit)
                 _blend(picture, 0.12 * inside, ink)
                 _blend(picture, 0.8 * rim, ink)

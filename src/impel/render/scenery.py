@@ -12,8 +12,8 @@ from impel.motion.orientations import matrix_from_quaternion
 from impel.render import light, shading
 from impel.render.action import corners_of, heights_of, moving_bodies, on_stage
 from impel.render.camera import Shot, camera_matrix, shot_of
+from impel.render.lines import laid, line_points, lines_of
 from impel.render.raster import rasterise
-from impel.render.threads import laid, thread_points, threads_of
 from impel.takes.take import Floats, Take, linear_color, opacity
 
 STUDIO_FLOOR = "#c8ccd0"
@@ -60,12 +60,12 @@ class Film:
 
 def prepare(take: Take, size: tuple[int, int], *, also: Floats | None = None) -> Film:
     """Set up the scenery and choose the camera; `also` are points the camera should try to keep in view."""
-    count, threads = len(take.names), threads_of(take)
+    count, lines = len(take.names), lines_of(take)
     own_floor = any("plane" in shape for shape in take.shapes)
     shapes = [*take.shapes, *([] if own_floor else [{"plane": {}}])]
-    colors = [*take.colors, *([] if own_floor else [STUDIO_FLOOR]), *(thread.color for thread in threads)]
-    meshes = _meshes(shapes, [thread.mesh for thread in threads], colors)
-    shapes += [{"thread": {}}] * len(threads)
+    colors = [*take.colors, *([] if own_floor else [STUDIO_FLOOR]), *(line.color for line in lines)]
+    meshes = _meshes(shapes, [line.mesh for line in lines], colors)
+    shapes += [{"line": {}}] * len(lines)
     planes = np.array(["plane" in shape for shape in shapes], bool)
     moves, hides = np.zeros(len(shapes), bool), np.zeros(len(shapes), bool)
     moves[:count] = moving_bodies(take)
@@ -80,14 +80,14 @@ def prepare(take: Take, size: tuple[int, int], *, also: Floats | None = None) ->
     # Of one type and layout whoever made the take: another would compile the kernels anew.
     position, orientation = (np.array(poses, np.float64, order="C") for poses in (take.position, take.orientation))
     position[~np.isfinite(orientation).all(axis=-1)] = np.nan  # lost; nowhere is not drawn
-    owners = [*([] if own_floor else [None]), *(thread.owner for thread in threads)]
+    owners = [*([] if own_floor else [None]), *(line.owner for line in lines)]
     position, orientation = _accompanied(position, [0.0] * 3, owners), _accompanied(orientation, [1.0, 0, 0, 0], owners)
     if not own_floor:
         position[:, count] = [*shot.middle[0][:2], _studio_height(take, meshes.extents, shot.radius)]
     half = ENDLESS * shot.radius + float(np.linalg.norm(shot.middle, axis=-1).max())
     meshes.vertices[np.repeat(planes, np.diff(meshes.starts))] *= half / (PLANE_SIDE / 2)
-    first_thread = len(shapes) - len(threads)
-    thin = slice(meshes.starts[first_thread], None)
+    first_line = len(shapes) - len(lines)
+    thin = slice(meshes.starts[first_line], None)
     meshes.vertices[thin] += THREAD * shot.radius * meshes.normals[thin]
     paint, outsides = _paint(shapes, meshes, moves, planes, shot)
     outsides.kind[solid < 1.0] = light.FIELD_NONE  # glass hides no light
@@ -104,7 +104,7 @@ def prepare(take: Take, size: tuple[int, int], *, also: Floats | None = None) ->
         casts=~planes[meshes.body] & (solid[meshes.body] == 1.0),
         opacity=solid[meshes.body].astype(np.float32),
         reach=_reach(take, meshes, shot),
-        ropes={thread.rope: first_thread + i for i, thread in enumerate(threads) if thread.rope is not None},
+        ropes={line.rope: first_line + i for i, line in enumerate(lines) if line.rope is not None},
     )
 
 
@@ -114,7 +114,7 @@ def _accompanied(poses: Floats, home: list[float], owners: list[int | None]) -> 
     return np.concatenate([poses, *(at_home if i is None else poses[:, i : i + 1] for i in owners)], axis=1)
 
 
-def _meshes(shapes: list[dict[str, Any]], threads: list[Mesh], colors: list[str]) -> Meshes:
+def _meshes(shapes: list[dict[str, Any]], lines: list[Mesh], colors: list[str]) -> Meshes:
     segments = FINE if len(shapes) <= MANY else COARSE
     known: dict[str, Any] = {}
     vertices, normals, starts, triangles, body, color = [], [], [0], [], [], []
@@ -128,7 +128,7 @@ def _meshes(shapes: list[dict[str, Any]], threads: list[Mesh], colors: list[str]
         parts.append(known[key])
         if "plane" not in shape:
             extents[i] = known[key][0].min(axis=0), known[key][0].max(axis=0)
-    parts += [(*mesh, np.zeros(len(mesh[2]), bool)) for mesh in threads]
+    parts += [(*mesh, np.zeros(len(mesh[2]), bool)) for mesh in lines]
     for i, (v, n, t, marks) in enumerate(parts):
         vertices.append(v)
         normals.append(n)
@@ -191,8 +191,8 @@ def _studio_height(take: Take, extents: Floats, radius: float) -> float:
     moves = moving_bodies(take)
     lows, stands = (heights_of(take, extents, np.flatnonzero(which))[0] for which in (moves, ~moves))
     floor, reached = float(np.nanmin(stands, initial=np.inf)), np.nanmin(lows, axis=0, initial=np.inf)
-    threads = thread_points(take, np.unique(np.linspace(0, len(lows) - 1, 60).round().astype(int)))
-    lowest = min(float(reached.min(initial=np.inf)), float(threads[:, 2].min(initial=np.inf)))
+    lines = line_points(take, np.unique(np.linspace(0, len(lows) - 1, 60).round().astype(int)))
+    lowest = min(float(reached.min(initial=np.inf)), float(lines[:, 2].min(initial=np.inf)))
     if not lowest < floor - SUNK * radius:
         return floor if np.isfinite(floor) else 0.0
     before = lows[: max(1, 9 * len(lows) // 10)]

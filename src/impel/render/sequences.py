@@ -14,7 +14,7 @@ from impel.render.ghosts import pointed_at
 from impel.render.overlays import chosen_overlays
 from impel.render.picture import Picture, expose, samples_for
 from impel.render.scenery import Film, prepare
-from impel.takes.take import Take
+from impel.takes.take import Take, path_at
 
 Overlays = bool | Collection[str]
 Progress = Callable[[int, int], Any]  # called with how many pictures are done, and of how many
@@ -32,8 +32,14 @@ def film_of(take: Take, size: tuple[int, int], overlays: Overlays = False) -> Fi
         return prepare(take, size)
     # Where a turn leads is seen only once the bodies' sizes are known.
     film = prepare(take, size)
-    points = np.concatenate([pointed_at(film, 0, name, path) for name, path in take.paths.items()])
+    shown = [(frame, name) for name, path in take.paths.items() for frame in _looks(path)]
+    points = np.concatenate([pointed_at(film, frame, name, path_at(take, name, frame)) for frame, name in shown])
     return prepare(take, size, also=points[np.isfinite(points).all(axis=-1)])
+
+
+def _looks(path: NDArray[np.float64]) -> list[int]:
+    """The frames at which a path is looked at: a few of one that moves."""
+    return np.unique(np.linspace(0, len(path) - 1, MOMENTS).astype(int)).tolist() if path.ndim == 3 else [0]
 
 
 def picture(take: Take, time: float, *, size: tuple[int, int] = (960, 540), overlays: Overlays = False) -> Picture:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, SerializerFunctionWrapHandler, model_serializer
 
 from impel.scene.values import (
+    CHANGES_IN_PLACE,
     Euler,
     Flag,
     Model,
@@ -171,8 +172,10 @@ class Actor(Model):
     """What the body of this name wants."""
 
     example: ClassVar[str] = "{move: {keys: [[0, 0, 1], [2, 0, 1]]}}"
-    move: Move | None = Field(default=None, description="Places to travel through.")
-    turn: Turn | None = Field(default=None, description="Orientations to turn through.")
+    move: Move | None = Field(default=None, description="Places to travel through.", json_schema_extra=CHANGES_IN_PLACE)
+    turn: Turn | None = Field(
+        default=None, description="Orientations to turn through.", json_schema_extra=CHANGES_IN_PLACE
+    )
     goals: list[Goal] | None = Field(
         default=None,
         min_length=1,

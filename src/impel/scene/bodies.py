@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Self
 from pydantic import Field, model_validator
 
 from impel.scene.values import (
+    CHANGES_IN_PLACE,
     Color,
     Euler,
     Flag,
@@ -240,11 +241,14 @@ class Body(Placed):
         description="false lets everything pass through it; what a joint ties together never collides anyway.",
     )
     coating: Coating = Field(
-        default_factory=Coating, description="How it feels to the touch: hard or soft, bouncy, slippery."
+        default_factory=Coating,
+        description="How it feels to the touch: hard or soft, bouncy, slippery.",
+        json_schema_extra=CHANGES_IN_PLACE,
     )
     color: Color | None = Field(
         default=None,
         description='Its color in pictures, like "#e4572e", or "#e4572e60" for glass; left out, impel picks one.',
+        json_schema_extra=CHANGES_IN_PLACE,
     )
 
     @property

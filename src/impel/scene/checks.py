@@ -3,13 +3,17 @@
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from typing import Any
 
 from impel.complaints import name_like, say
+from impel.files import Problem
 from impel.scene.actors import Actor, Goal, Move, MoveKey, Turn, TurnKey
 from impel.scene.agreements import appointment_problems, frame_problems
 from impel.scene.bodies import Body, FollowKey, Placed
+from impel.scene.changing import while_it_plays
 from impel.scene.derived import Drive, base_of, drive, sag, weight
 from impel.scene.joints import Joint
+from impel.scene.pushes import push_problems
 from impel.scene.scene import Scene
 from impel.scene.turning import MOST_STRIDES, STRIDE, strides
 from impel.scene.values import LARGEST_SIZE, WORLD
@@ -37,9 +41,42 @@ def problems(scene: Scene) -> list[str]:
     for name, actor in scene.actors.items():
         lines += _actor(actor, name, f"actors.{name}", scene)
     lines += walker_problems(scene.walkers, [*scene.bodies, WORLD])
-    if not lines:  # these would only repeat that a name is unknown
-        lines += [*frame_problems(scene), *appointment_problems(scene)]
+    for i, push in enumerate(scene.pushes):
+        lines += push_problems(push, f"pushes.{i}", scene.bodies)
+    if not lines:  # these would only repeat what is wrong already
+        lines += [*frame_problems(scene), *appointment_problems(scene), *_changes(scene)]
     return lines
+
+
+def _changes(scene: Scene) -> Iterator[str]:
+    """What is wrong with changes, each after those before it."""
+    now = scene.model_copy(update={"changes": [], "pushes": []})
+    for i in sorted(range(len(scene.changes)), key=lambda i: scene.changes[i].time):
+        change = scene.changes[i]
+        try:
+            now = next_scene(now, change.field, change.value)
+        except Problem as problem:
+            yield from (f"changes.{i}: {line}" for line in problem.lines)
+
+
+def next_scene(scene: Scene, field: str, value: Any) -> Scene:
+    """What a scene becomes when a field is changed while it plays; raises `Problem` if it cannot be, one line each."""
+    after: Scene = while_it_plays(scene, field, value)
+    kind, _, rest = field.partition(".")
+    lines: list[str] = []
+    if kind == "bodies":
+        name = rest.split(".")[0]
+        lines += _body(after.bodies[name], f"bodies.{name}")
+    elif kind in ("actors", "world"):
+        for name, actor in after.actors.items():
+            if kind == "world" or actor is not scene.actors[name]:
+                lines += _actor(actor, name, f"actors.{name}", after)
+    else:
+        lines += _size(after)
+    lines = lines or [*frame_problems(after), *unsupported(after)]
+    if lines:
+        raise Problem(*lines)
+    return after
 
 
 def _size(scene: Scene) -> Iterator[str]:

@@ -9,8 +9,10 @@ from impel.complaints import name_like, plain_lines
 from impel.files import Problem, write_document
 from impel.scene.actors import Actor, Appointment
 from impel.scene.bodies import SHAPES, Body
+from impel.scene.changing import MOST_CHANGES, Change
 from impel.scene.joints import Joint
-from impel.scene.values import Model, Name, NotNegative, Point, Positive, Step
+from impel.scene.pushes import MOST_PUSHES, Push
+from impel.scene.values import CHANGES_IN_PLACE, MAKES_A_NEW_KIND, Model, Name, NotNegative, Point, Positive, Step
 from impel.scene.walkers import Walker, name_walkers
 
 SUBJECT = "scene"  # what error lines begin with as long as there is no file
@@ -21,13 +23,16 @@ class World(Model):
 
     example: ClassVar[str] = "{gravity: [0, 0, -9.81], seconds: 8, fps: 60}"
     gravity: Point = Field(
-        default=(0.0, 0.0, -9.81), description="The pull on everything, in m/s²; [0, 0, 0] is outer space."
+        default=(0.0, 0.0, -9.81),
+        description="The pull on everything, in m/s²; [0, 0, 0] is outer space.",
+        json_schema_extra=CHANGES_IN_PLACE,
     )
     seconds: Positive = Field(default=5.0, description="How long the take lasts, in seconds.")
     fps: Positive = Field(default=60.0, description="How many frames a second are recorded.")
     drag: NotNegative = Field(
         default=0.0,
         description="How fast free motion and spin die out in the air, per second: 0.1 loses a tenth each second.",
+        json_schema_extra=CHANGES_IN_PLACE,
     )
     step: Step = Field(
         default="adaptive",
@@ -36,6 +41,7 @@ class World(Model):
     joints: Literal["rattle", "displacement", "paper"] = Field(
         default="rattle",
         description="How joints are held: rattle is exact; displacement and paper are there to compare.",
+        json_schema_extra=MAKES_A_NEW_KIND,
     )
 
 
@@ -66,8 +72,20 @@ class Scene(Model):
         default_factory=dict,
         description="Moments of several actors that must happen together, by name; not simulated yet.",
     )
+    pushes: list[Push] = Field(
+        default_factory=list,
+        max_length=MOST_PUSHES,
+        description="Pushes and pulls from outside, each on a body for a while.",
+    )
+    changes: list[Change] = Field(
+        default_factory=list,
+        max_length=MOST_CHANGES,
+        description="Fields that get other values while the scene plays.",
+    )
     camera: Camera | None = Field(
-        default=None, description="Where pictures are taken from; left out, it frames the action."
+        default=None,
+        description="Where pictures are taken from; left out, it frames the action.",
+        json_schema_extra=CHANGES_IN_PLACE,
     )
 
     def __init__(self, /, **fields: Any) -> None:
@@ -102,6 +120,11 @@ class Scene(Model):
     def appointment(self, name: str, cues: list[str], **fields: Any) -> Appointment:
         """Add an appointment: `scene.appointment("handshake", cues=["left.move.2", "right.move.2"])`."""
         return self._add("appointments", name, {"cues": cues, **fields})
+
+    def push(self, body: "str | Handle", **fields: Any) -> None:
+        """Add a push: `scene.push("ball", from_=1, until=1.3, force=[20, 0, 0])`."""
+        fields = {"from" if name == "from_" else name: value for name, value in fields.items()}
+        self.pushes = [*self.pushes, *Scene(pushes=[{"body": body, **fields}]).pushes]
 
     def __getitem__(self, name: str) -> "Handle":
         """The body of that name, to give it wishes: `scene["ball"].move(...)`."""

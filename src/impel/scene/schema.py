@@ -7,6 +7,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from impel.scene.bodies import SHAPES
 from impel.scene.joints import JOINTS
 from impel.scene.scene import Scene
+from impel.scene.values import AGAIN, CHANGES
 
 
 class _WithoutNull(GenerateJsonSchema):
@@ -22,9 +23,26 @@ class _WithoutNull(GenerateJsonSchema):
         return written
 
 
+def _tell_changes(node: Any, definitions: dict[str, Any], told: str) -> None:
+    """Write down with every field what it takes to change it; what a field says holds for all that is in it."""
+    if isinstance(node, list):
+        for item in node:
+            _tell_changes(item, definitions, told)
+    if not isinstance(node, dict):
+        return
+    for field in node.get("properties", {}).values():
+        field.setdefault(CHANGES, told)
+        _tell_changes(field, definitions, field[CHANGES])
+    for inside in ("items", "additionalProperties", "anyOf", "allOf"):
+        _tell_changes(node.get(inside), definitions, told)
+    if "$ref" in node:
+        _tell_changes(definitions[node["$ref"].removeprefix("#/$defs/")], definitions, told)
+
+
 def scene_schema() -> dict[str, Any]:
     """The JSON Schema of scene files as plain data."""
     schema = Scene.model_json_schema(schema_generator=_WithoutNull)
+    _tell_changes(schema, schema["$defs"], AGAIN)
     for name, kinds in (("Shape", SHAPES), ("Joint", JOINTS)):
         schema["$defs"][name]["oneOf"] = [{"required": [kind]} for kind in kinds]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "impel scene"}

@@ -4,7 +4,7 @@ import math
 import re
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, WithJsonSchema
 
 # Beyond these a number is a slip of the pen: squares and products of what lies within stay far from overflow.
 LARGEST = 1e12
@@ -13,6 +13,13 @@ SMALLEST_SIZE = 1e-6  # metres
 LARGEST_SIZE = 1e6  # metres
 LONGEST_NAME = 80  # characters
 PERCENT = r"^[0-9]{1,6}(\.[0-9]{1,6})? ?%$"
+
+# What it takes to change a field, see changing.py; a field that does not say belongs to what is laid out.
+CHANGES = "changes"
+IN_PLACE, AGAIN, NEW_KIND = "in place", "laid out again", "new kind"
+Extra = dict[str, JsonValue]
+CHANGES_IN_PLACE: Extra = {CHANGES: IN_PLACE}
+MAKES_A_NEW_KIND: Extra = {CHANGES: NEW_KIND}
 
 WORLD = "world"  # stands in joints for the world itself, so no body may be called so
 
@@ -99,6 +106,7 @@ Direction = Annotated[Point, AfterValidator(_not_zero)]
 Quaternion = Annotated[
     tuple[float, float, float, float], *_vector(4, "four numbers [w, x, y, z]"), AfterValidator(_not_zero)
 ]
+Place = Annotated[tuple[float, float, float, float], *_vector(4, "four numbers [seconds, x, y, z]")]
 Range = Annotated[tuple[float, float], *_vector(2, "two numbers [lowest, highest]")]
 Color = Annotated[
     str, BeforeValidator(_color), WithJsonSchema({"type": "string", "pattern": "^#([0-9a-fA-F]{2}){3,4}$"})

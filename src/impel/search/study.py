@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.files import Problem
+from impel.files import Problem, open_file
 
 Floats = NDArray[np.float64]
 
@@ -110,13 +110,15 @@ def check_study(path: Path) -> bool:
 
     A search that was killed while it made its study leaves a file without tables: that is none yet.
     """
-    if not path.exists() or path.stat().st_size == 0:
+    if not path.exists():
         return False
     try:
-        with path.open("rb") as stream:
+        with open_file(path) as stream:
             header = stream.read(108)
     except OSError as error:
         raise Problem(f"{path}: cannot be read: {(error.strerror or str(error)).lower()}") from None
+    if not header:
+        return False
     if header[:16] != b"SQLite format 3\0" or len(header) < 108:
         raise Problem(f"{path}: is not a study file")
     application = int.from_bytes(header[68:72], "big")

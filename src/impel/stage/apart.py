@@ -14,32 +14,34 @@ class Watch:
     """Writes the events "joint apart": one for each time that a joint is apart, from its first frame to its last."""
 
     def __init__(self) -> None:
-        self.open: dict[int, dict[str, Any]] = {}  # joints that were apart in the last frame
+        self.open: dict[
+            int, int
+        ] = {}  # joints that were apart in the last frame: where their events are among the told
 
-    def look(self, compiled: Compiled, stage: Stage, time: float) -> list[dict[str, Any]]:
-        """The events that begin with the frame at this time; those that go on are brought up to date."""
+    def look(self, compiled: Compiled, stage: Stage, time: float, told: list[dict[str, Any]]) -> None:
+        """Tell of what begins with the frame at this time; what goes on is told anew."""
         joints = stage.joints
+        still: dict[int, int] = {}
         if joints is None:
-            return []
-        bad = np.flatnonzero(~(joints.apart <= APART).all(axis=1))
-        begun = {}
-        for j in bad.tolist():
+            return
+        for j in np.flatnonzero(~(joints.apart <= APART).all(axis=1)).tolist():
             k = int(np.flatnonzero(joints.each["index"] == j)[0])
             island = int(np.searchsorted(joints.island[:, JOINT], k, side="right")) - 1
             gap, angle = float(joints.apart[j, 0] * joints.size[island]), float(np.degrees(joints.apart[j, 1]))
-            event = self.open.get(j)
-            if event is None:
+            if j in self.open:
+                event = told[self.open[j]]
+            else:
                 because = _because(compiled, stage, island)
                 details = {"gap": 0.0, "angle": 0.0, "worst": 0.0, "seconds": 0.0, "because": because}
                 event = {"time": time, "kind": "joint apart", "subject": compiled.joints[j], "details": details}
-                begun[j] = event
-            details = event["details"]
+                told.append(event)
+            details = event["details"] | {"seconds": time - event["time"]}
             worst = float(joints.apart[j].max())
             if worst > details["worst"]:
                 details |= {"gap": gap, "angle": angle, "worst": worst}
-            details["seconds"] = time - event["time"]
-        self.open = {j: event for j, event in {**self.open, **begun}.items() if j in bad}
-        return list(begun.values())
+            still[j] = self.open.get(j, len(told) - 1)
+            told[still[j]] = event | {"details": details}  # another event: the old one may be in a take or a snapshot
+        self.open = still
 
 
 def _because(compiled: Compiled, stage: Stage, island: int) -> str:

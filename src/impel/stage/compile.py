@@ -1,14 +1,13 @@
 """From a scene to flat arrays: what was written becomes what the compiled core works on."""
 
 import math
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.control.actuators import Actuators
-from impel.control.linkage import BALL, HINGE, OTHER, ROPE, WELD, Tie
-from impel.control.specs import ActuatorSpec, largest_stable_step, make_actuators
+from impel.control.linkage import Tie
+from impel.control.specs import ActuatorSpec, largest_stable_step
 from impel.files import Problem
 from impel.geometry.shapes import Solid, solid
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
@@ -19,19 +18,19 @@ from impel.physics.contact import Contacts, make_contacts
 from impel.physics.follow import Followers, Told, make_followers
 from impel.physics.gaps import APART
 from impel.physics.joint_matrix import spring_rates, undetermined
-from impel.physics.joint_specs import KINDS, JointSpec
-from impel.physics.joints import AT_A, FRAME_A, Joints, make_joints
-from impel.scene.actors import Move, Turn
+from impel.physics.joint_specs import JointSpec
+from impel.physics.joints import make_joints
 from impel.scene.bodies import Body
 from impel.scene.checks import LARGEST_LEAN, ball_axis
-from impel.scene.derived import drive, followed, mass_of
+from impel.scene.derived import followed, mass_of
 from impel.scene.joints import Joint
-from impel.scene.scene import Scene, World
-from impel.scene.turning import turn_path
+from impel.scene.scene import Scene
 from impel.scene.values import WORLD
 from impel.stage.handles import make_handles
+from impel.stage.pushes import make_pushes
 from impel.stage.state import Hand, Pace, Stage
 from impel.stage.walkers import Troupe, troupe_of
+from impel.stage.wishes import Wish, actuators_of, path_keys, spec_of, ties_of, wishes_of
 
 Floats = NDArray[np.float64]
 
@@ -50,9 +49,8 @@ _SHARED = (
 
 
 class Compiled(NamedTuple):
-    """A stage and the names of what is on it."""
+    """The names of what is on a stage, and how it is played."""
 
-    stage: Stage
     pace: Pace
     frames: int
     cast: dict[str, Body]  # the scene's own bodies, then those of its walkers
@@ -62,9 +60,16 @@ class Compiled(NamedTuple):
     actuators: list[str]  # "ball.move", "ball.turn"
     keys: list[list[int | None]]  # of each actuator: which written key each key of its path is, if any
     solids: list[Solid]
+    centre: Floats  # (N, 3) of the cast: from each shape's origin to its centre of mass, in the shape's frame ...
+    axes: Floats  # (N, 4) ... and the principal axes there
+    start: Bodies  # as they are placed at the start ...
+    ties: list[Tie]  # ... and hang together
+    wishes: list[Wish]  # what actors want now ...
+    specs: list[ActuatorSpec]  # ... and what that makes of their actuators
+    spring_step: float  # s: the longest step that shows how the fastest spring of a joint swings
 
 
-def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False) -> Compiled:
+def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False) -> tuple[Stage, Compiled]:
     """Lay out a scene that was checked before; raises `Problem` if its joints cannot be brought together."""
     troupe = troupe_of(scene, source)
     cast = scene.bodies | {name: part.body for name, part in troupe.parts.items()}
@@ -88,14 +93,10 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         lines = [f"{source}: {specs[j].name}.breaks: {_SHARED}" for j in shared if min(specs[j].breaks) < math.inf]
         if lines:
             raise Problem(*lines)
-    wishes = [
-        (f"{name}.{kind}", index[name], wish)
-        for name, actor in scene.actors.items()
-        for kind, wish in (("move", actor.move), ("turn", actor.turn))
-        if wish is not None
-    ]
-    actuator_specs = [_actuator(body, wish, solids[body], index) for _, body, wish in wishes]
-    actuators = _actuators(actuator_specs, bodies, joints, scene.world) if actuator_specs else None
+    wishes = wishes_of(scene, index)
+    actuator_specs = [spec_of(wish, solids, index) for wish in wishes]
+    ties = ties_of(joints, bodies) if wishes else []
+    actuators = actuators_of(actuator_specs, bodies, ties, scene) if wishes else None
     if not by_hand:
         _let_sleep(bodies, specs, wishes)
     stage = Stage(
@@ -107,25 +108,33 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         contacts=_contacts(cast, bodies, specs),
         actuators=actuators,
         handles=None if actuators is None else make_handles(actuators, len(bodies.mass), joints),
+        pushes=make_pushes(scene.pushes, index, solids, bodies),
         hand=Hand(np.zeros_like(bodies.push), np.zeros_like(bodies.twist)) if by_hand else None,
         gravity=scene.world.gravity,
         drag=scene.world.drag,
     )
     rates = np.zeros(0) if joints is None else spring_rates(bodies, joints)
-    pace = _pace(scene, stage, min(largest_stable_step(actuator_specs), _spring_step(rates)))
+    spring_step = _spring_step(rates)
+    pace = pace_of(scene, stage, min(largest_stable_step(actuator_specs), spring_step))
     if joints is not None and joints.soft is not None:
         _calm(joints.soft, rates, pace)
-    return Compiled(
-        stage=stage,
+    return stage, Compiled(
         pace=pace,
         frames=round(scene.world.seconds * scene.world.fps) + 1,
         cast=cast,
         troupe=troupe,
         bodies=[*names, WORLD] if needs_world else names,
         joints=list(scene.joints),
-        actuators=[label for label, _, _ in wishes],
-        keys=[_path_keys(wish)[1] for _, _, wish in wishes],
+        actuators=[wish.label for wish in wishes],
+        keys=[path_keys(wish.wish)[1] for wish in wishes],
         solids=solids,
+        centre=np.array([whole.offset for whole in solids], float),
+        axes=np.array([whole.rotation for whole in solids], float),
+        start=bodies,
+        ties=ties,
+        wishes=wishes,
+        specs=actuator_specs,
+        spring_step=spring_step,
     )
 
 
@@ -144,10 +153,10 @@ def _bodies(cast: dict[str, Body], solids: list[Solid], needs_world: bool) -> Bo
     return make_bodies(*(np.array(column, float) for column in zip(*rows, strict=True)))
 
 
-def _let_sleep(bodies: Bodies, joints: list[JointSpec], wishes: list[tuple[str, int, Any]]) -> None:
+def _let_sleep(bodies: Bodies, joints: list[JointSpec], wishes: list[Wish]) -> None:
     """What can fall asleep: bodies that nothing but contact and gravity moves."""
     bodies.restless[:] = bodies.inverse_mass == 0.0
-    bodies.restless[[i for joint in joints for i in (joint.a, joint.b)] + [body for _, body, _ in wishes]] = 1
+    bodies.restless[[i for joint in joints for i in (joint.a, joint.b)] + [wish.body for wish in wishes]] = 1
 
 
 def start_of(body: Body) -> tuple[Any, Any]:
@@ -214,71 +223,10 @@ def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> Join
     return JointSpec(joint.kind, index[a], index[b], at, **fields)
 
 
-def _actuators(specs: list[ActuatorSpec], bodies: Bodies, joints: Joints | None, world: World) -> Actuators:
-    ties = [] if joints is None else _ties(joints, bodies)
-    return make_actuators(specs, bodies, ties, math.hypot(*world.gravity))
-
-
-def _ties(joints: Joints, bodies: Bodies) -> list[Tie]:
-    """Which bodies hang together and where, for actuators that carry more than their own body."""
-    kinds = {"ball": BALL, "hinge": HINGE, "weld": WELD, "in_sphere": ROPE}
-    ties = []
-    for k in np.argsort(joints.each["index"]):  # as they were written
-        joint, fixed = joints.each[k], joints.fixed[k]
-        kind = KINDS[joint["kind"]]
-        a, b = int(joint["a"]), int(joint["b"])
-        q = bodies.orientation[a]
-        at = bodies.position[a] + matrix_from_quaternion(q) @ fixed[AT_A : AT_A + 3]
-        axis = matrix_from_quaternion(multiply_quaternions(q, fixed[FRAME_A : FRAME_A + 4]))[:, 2]
-        ties.append(Tie(a, b, at, kinds.get(kind, OTHER), axis))
-    return ties
-
-
-def _actuator(body: int, wish: Move | Turn, whole: Solid, index: dict[str, int]) -> ActuatorSpec:
-    numbers = drive(wish)
-    keys = np.array(_path_keys(wish)[0], float)
-    kind: Literal["move", "turn"] = "turn" if isinstance(wish, Turn) else "move"
-    point, pulled, against = np.zeros(3), False, None
-    if isinstance(wish, Turn):
-        keys = multiply_quaternions(keys, whole.rotation)
-        against = None if wish.against is None else index[wish.against]
-    else:
-        pulled = wish.point is not None
-        place = np.asarray(wish.point or (0.0, 0.0, 0.0), float) - whole.offset
-        point = matrix_from_quaternion(whole.rotation).T @ place
-    return ActuatorSpec(
-        body=body,
-        kind=kind,
-        keys=keys,
-        base=numbers.base,
-        loop=wish.loop,
-        alpha=numbers.alpha,
-        relaxation=numbers.relaxation,
-        elasticity=numbers.elasticity,
-        adaptation=numbers.adaptation,
-        strength=numbers.strength,
-        share=numbers.share,
-        press=wish.press,
-        point=tuple(point),
-        pulled=pulled,
-        against=against,
-    )
-
-
-def _path_keys(wish: Move | Turn) -> tuple[list[Any], list[int | None]]:
-    """The keys that an actuator's path goes through, and which of the written ones each of them is."""
-    keys: list[Any]
-    if isinstance(wish, Turn):
-        keys, written = turn_path(wish)
-    else:
-        keys, written = [key.at for key in wish.keys], list(range(len(wish.keys)))
-    return keys, [None, 0] if len(keys) == 1 else written  # a path has two ends, and the last is reached
-
-
 def _contacts(cast: dict[str, Body], bodies: Bodies, joints: list[JointSpec]) -> Contacts | None:
     shapes = [body.shape.to_document() for body in cast.values()]
     collides = [body.collides for body in cast.values()]
-    coatings: list[Coating | None] = [_coating(body, float(mass)) for body, mass in zip(cast.values(), bodies.mass)]
+    coatings: list[Coating | None] = [coating_of(body, float(mass)) for body, mass in zip(cast.values(), bodies.mass)]
     if len(bodies.mass) > len(shapes):  # the world itself
         shapes.append({"sphere": 1.0})
         collides.append(False)
@@ -291,7 +239,7 @@ def _contacts(cast: dict[str, Body], bodies: Bodies, joints: list[JointSpec]) ->
     )
 
 
-def _coating(body: Body, mass: float) -> Coating:
+def coating_of(body: Body, mass: float) -> Coating:
     """What the animator wrote about a coating, completed by the default one; what is written stays as it is."""
     given = body.coating.model_dump(exclude_none=True)
     if body.coating.stiffness is not None or body.coating.thickness is not None:
@@ -313,7 +261,7 @@ def _calm(soft: NDArray[np.void], rates: Floats, pace: Pace) -> None:
     soft["damping"][unseen] = np.maximum(soft["damping"], step * soft["stiffness"])[unseen]
 
 
-def _pace(scene: Scene, stage: Stage, longest: float) -> Pace:
+def pace_of(scene: Scene, stage: Stage, longest: float) -> Pace:
     frame = 1 / scene.world.fps
     if not isinstance(scene.world.step, str):
         return Pace(frame, math.ceil(frame / scene.world.step - 1e-9), 0, 0, 0)

@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.control.targets import AGO, KEY, NEAREST
-from impel.kernel import kernel, struct
-from impel.motion.rotations import get3, norm, sub
-from impel.physics.broadphase import COUNT
+from impel.kernel import Floats2, kernel, struct
+from impel.motion.rotations import get3, get3_at, norm, set3, sub
+from impel.physics.broadphase import COUNT, POINT
 from impel.physics.joints import BALL
 from impel.physics.verdicts import DIVERGED, GOOD, REASONS
+from impel.stage.moments import Moments, pass_moments
 from impel.stage.state import Stage
 from impel.takes import EVENT_KINDS
 
@@ -44,11 +45,13 @@ class Events:
     lap: NDArray[np.int64]  # in which a key was reached
     steps: NDArray[np.int64]  # how many there were
     value: NDArray[np.float64]
+    place: Floats2  # where a contact is, in the world
     count: NDArray[np.int64]  # (1,)
     most_per_step: int
+    moments: Moments | None  # between frames, that are asked for
 
 
-def make_events(stage: Stage) -> Events:
+def make_events(stage: Stage, moments: Moments | None = None) -> Events:
     most = 2
     if stage.contacts is not None:
         most += len(stage.contacts.touching)
@@ -66,8 +69,10 @@ def make_events(stage: Stage) -> Events:
         lap=np.zeros(size, np.int64),
         steps=np.zeros(size, np.int64),
         value=np.zeros(size),
+        place=np.zeros((size, 3)),
         count=np.zeros(1, np.int64),
         most_per_step=most,
+        moments=moments,
     )
 
 
@@ -103,6 +108,7 @@ def notice(now, before, events, clock, time, dt, verdict):
     _notice_contacts(now.contacts, before.contacts, events, time)
     _notice_joints(now.joints, before.joints, events, time)
     _notice_actuators(now.actuators, before.actuators, events, time)
+    pass_moments(events.moments, now.bodies, before.bodies, time - dt, dt)
 
 
 @kernel
@@ -157,6 +163,7 @@ def _notice_contacts(now, before, events, time):
     for p in range(now.near.info[COUNT]):
         if now.touching[p] != before.touching[p]:
             kind = BEGIN if now.touching[p] == 1.0 else END
+            set3(events.place, events.count[0], get3_at(now.place, p, POINT))
             _tell(events, time, kind, now.pair[p, 0], now.pair[p, 1], now.load[p])
 
 
@@ -232,9 +239,10 @@ def drain(
                 distance = math.degrees(value) if name.endswith(".turn") else value
                 details = {"key": key, "lap": int(events.lap[n]), "distance": distance}
         elif kind == BEGIN:
-            name, details = bodies[subject], {"with": bodies[other], "force": value}
+            name = bodies[subject]
+            details = {"with": bodies[other], "force": value, "at": events.place[n].tolist()}
         elif kind == END:
-            name, details = bodies[subject], {"with": bodies[other]}
+            name, details = bodies[subject], {"with": bodies[other], "at": events.place[n].tolist()}
         elif kind == LIMIT:
             name, details = joints[subject], {"side": "upper" if other > 0 else "lower"}
             if abs(other) > 1:

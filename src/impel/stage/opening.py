@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from impel.geometry.fields import PLANE
 from impel.geometry.overlap import overlap_by
-from impel.geometry.shapes import CORE, INNER, RADIUS, SKIN, make_extents, make_shapes, solid
+from impel.geometry.shapes import CORE, INNER, RADIUS, SKIN, form, make_extents, make_shapes, solid
 from impel.kernel import kernel, replace
 from impel.motion.orientations import matrix_from_quaternion
 from impel.motion.rotations import get3, get4
@@ -36,18 +36,18 @@ def opening_doubts(scene: Scene, source: str = "scene") -> list[str]:
     breaks = any(joint.breaks is not None for joint in scene.joints.values())
     if not breaks and not _may_start_apart(scene) and not _may_overlap(scene):
         return []
-    compiled = compile_scene(scene, source=source)
-    stage, frame = compiled.stage, compiled.pace.frame_seconds
+    stage, compiled = compile_scene(scene, source=source)
+    frame = compiled.pace.frame_seconds
     while open_curtain(stage.bodies, stage.followers, stage.contacts, stage.gravity, frame) != OPENED:
         assert stage.contacts is not None
         stage = replace(stage, contacts=grow(stage.contacts))
-    return [*displaced(compiled, scene), *overlaps(stage, compiled.bodies)]
+    return [*displaced(stage, compiled, scene), *overlaps(stage, compiled.bodies)]
 
 
 def strengths(scene: Scene, source: str = "scene") -> Iterator[str]:
     """What the strength of each actor comes to, one line each, and its parts: what holds still, and what moves."""
-    compiled = compile_scene(scene, source=source)
-    actuators = compiled.stage.actuators
+    stage, compiled = compile_scene(scene, source=source)
+    actuators = stage.actuators
     assert actuators is not None
     for a, label in enumerate(compiled.actuators):
         name, kind = label.rsplit(".", 1)
@@ -66,10 +66,10 @@ def strengths(scene: Scene, source: str = "scene") -> Iterator[str]:
             yield f"actors.{label}.strength: is {own}; auto would come to {auto}"
 
 
-def displaced(compiled: Compiled, scene: Scene) -> Iterator[str]:
+def displaced(stage: Stage, compiled: Compiled, scene: Scene) -> Iterator[str]:
     """Bodies that are not where they were put, for their joints would not hold there. Where a joint says that its
     bodies are apart (`at_b`), this is no surprise."""
-    joints, bodies = compiled.stage.joints, compiled.stage.bodies
+    joints, bodies = stage.joints, stage.bodies
     if joints is None:
         return
     together = [name for name, joint in scene.joints.items() if joint.at_b is not None]
@@ -88,8 +88,8 @@ def _moved(compiled: Compiled, bodies: Bodies, i: int, joints: list[str]) -> Ite
     body, whole = compiled.cast[name], compiled.solids[i]
     position, orientation = centre_of(whole, *start_of(body))
     shift = float(np.linalg.norm(bodies.position[i] - position))
+    size = 2 * float(form(body.shape.to_document()).extent[RADIUS])
     turn = 2 * math.acos(min(1.0, abs(float(bodies.orientation[i] @ orientation))))
-    size = 2 * float(make_extents(make_shapes([body.shape.to_document()]))[0, RADIUS])
     by = [f"moved by {shift:.3g} m"] if shift > max(SHIFT, SHIFT_SHARE * size) else []
     by += [f"turned by {math.degrees(turn):.3g}°"] if turn > TURN else []
     if by:

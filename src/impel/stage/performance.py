@@ -1,34 +1,53 @@
 """A scene while it is being played: Python runs once a frame; everything between is one compiled call."""
 
+import copy
+import time
+import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from impel.complaints import say
 from impel.files import Problem
-from impel.kernel import replace
+from impel.kernel import fields_of, replace
 from impel.physics.broadphase import grow
 from impel.physics.verdicts import REASONS
 from impel.scene import Scene
+from impel.scene.changing import Change
+from impel.scene.checks import next_scene
+from impel.scene.pushes import ROUNDING, Push, led, push_problems
+from impel.scene.scene import SUBJECT
 from impel.stage.apart import Watch
+from impel.stage.changing import adopt
 from impel.stage.compile import compile_scene
 from impel.stage.events import drain, make_events, tell_rough
+from impel.stage.moment import Moment
 from impel.stage.opening import displaced, overlaps
-from impel.stage.state import Stage, make_clock, remember
-from impel.stage.step import FAILED, FRAME_DONE, NEEDS_EVENTS, NEEDS_PAIRS, OPENED, play
+from impel.stage.pushes import make_pushes
+from impel.stage.slow import SLOW, why_slow
+from impel.stage.state import Memory, Stage, exchange, make_clock, remember
+from impel.stage.step import BREATHES, FAILED, FRAME_DONE, NEEDS_EVENTS, NEEDS_PAIRS, OPENED, play
 
 Floats = NDArray[np.float64]
-Controller = Callable[["Moment"], None]
+Controller = Callable[[Moment], None]
+
+# What a snapshot keeps by name: each is replaced when it changes, never changed itself.
+PASSED_ON = ("first", "scene", "changes", "made", "compiled", "frame")
 
 
 class Performance:
     """The present state of a scene, and the way to its next frame."""
 
     def __init__(self, scene: Scene, *, source: str = "scene", by_hand: bool = False) -> None:
-        self.compiled = compile_scene(scene, source=source, by_hand=by_hand)
+        self.first = scene.model_copy(deep=True)  # as it was given
+        stage, self.compiled = compile_scene(self.first, source=source, by_hand=by_hand)
+        self.scene = self.first  # as it is now
+        self.changes = tuple(sorted(scene.changes, key=lambda change: change.time))
+        self.made = 0  # of these changes
         self.source = source
-        self.memory = remember(self.compiled.stage)
+        self.memory = remember(stage)
         self.clock = make_clock()
         self.frame = 0
         self.told: list[dict[str, Any]] = []  # events so far
@@ -40,7 +59,7 @@ class Performance:
             # What overlaps is pushed apart in short steps.
             self.clock.level[0] = self.compiled.pace.deepest - self.compiled.pace.reserve
         # What the animator should know of the start, one line each.
-        self.doubts = [*displaced(self.compiled, scene), *overlaps(self.stage, self.compiled.bodies)]
+        self.doubts = [*displaced(self.stage, self.compiled, scene), *overlaps(self.stage, self.compiled.bodies)]
 
     @property
     def stage(self) -> Stage:
@@ -52,16 +71,24 @@ class Performance:
 
     def next_frame(self, controller: Controller | None = None, *, every_step: bool = False) -> None:
         """Go on by one frame; `controller` is called before it, or before each of its steps."""
+        while self.made < len(self.changes) and self.changes[self.made].time <= self.time + ROUNDING:
+            self._make(self.changes[self.made])
         moment = Moment(self) if controller is not None else None
         self.clock.frame_start[0] = self.time
         self.clock.tick[0] = self.clock.tries[0] = 0
         ask = True
+        begun, told, said = time.monotonic(), len(self.told), False
         while True:
             if controller is not None and moment is not None and ask:
                 controller(moment)
             outcome = self._play(every_step)
-            self._drain()
-            ask = every_step and outcome not in (NEEDS_EVENTS, NEEDS_PAIRS)
+            if self.events.count[0] > 0:
+                self.told += self._drained()
+            ask = every_step and outcome not in (NEEDS_EVENTS, NEEDS_PAIRS, BREATHES)
+            seconds = time.monotonic() - begun
+            if seconds > SLOW and not said:
+                warnings.warn(f"{self.source}: {why_slow(self, seconds, told)}", stacklevel=2)
+                said = True
             if outcome == FRAME_DONE:
                 break
             if outcome == NEEDS_PAIRS:
@@ -73,73 +100,172 @@ class Performance:
                     "softer coatings, less strength or a shorter world.step may help"
                 )
         self.frame += 1
-        self.told += self.watch.look(self.compiled, self.stage, self.time)
+        if self.clock.apart[0] == 1 or self.watch.open:
+            self.watch.look(self.compiled, self.stage, self.time, self.told)
 
-    def finish(self) -> None:
-        """Tell what is still going on."""
-        if self.clock.forced[0] != 0:
-            tell_rough(self.events, self.clock, self.time)
-            self._drain()
+    def story(self) -> list[dict[str, Any]]:
+        """All events so far, and what is still going on."""
+        if self.clock.forced[0] == 0:
+            return list(self.told)
+        tell_rough(self.events, self.clock, self.time)
+        return [*self.told, *self._drained()]
+
+    def change(self, field: str, value: Any = None) -> None:
+        """Change a field of the scene from this frame on: `change("actors.arm.move.speed", 2)`; None takes it out.
+
+        Raises `Problem`, and changes nothing, if it cannot be this, or not while the scene plays.
+        """
+        entry = {"time": self.time, "field": field, "value": value}
+        (change,) = self._checked(len(self.changes), changes=[entry]).changes
+        self._make(change)
+        self.changes = (*self.changes[: self.made - 1], change, *self.changes[self.made - 1 :])
+
+    def push(self, body: str, **fields: Any) -> int:
+        """Push a body from this frame on: with a `force`, or with a `spring` that pulls it `to` a place.
+
+        The fields are those of `pushes` in a scene; give `until`, or `release` it by the number that is returned.
+        """
+        to: Any = fields.get("to")
+        if hasattr(to, "__len__") and not any(hasattr(part, "__len__") for part in to):  # one place
+            fields["to"] = [[self.time, *to]]
+        self._push(len(self.scene.pushes), {"body": body, "from": self.time, **fields})
+        return len(self.scene.pushes) - 1
+
+    def pull(self, number: int, to: Sequence[float]) -> None:
+        """Lead the spring of a push to a place where it will be in the next frame."""
+        push = self._pushed(number)
+        later = (self.frame + 1) * self.compiled.pace.frame_seconds
+        way = led(push.to or [], self.time, later, to)
+        self._push(number, push.model_dump(by_alias=True, exclude_none=True) | {"to": way})
+
+    def release(self, number: int) -> None:
+        """End a push now."""
+        push = self._pushed(number)
+        end = max(self.time, push.from_)
+        if push.until is None or push.until > end:
+            self._push(number, push.model_dump(by_alias=True, exclude_none=True) | {"until": end})
+
+    def to_scene(self) -> Scene:
+        """The scene with all that was changed and pushed so far, in which the same happens by itself."""
+        done = {"pushes": self.scene.pushes, "changes": list(self.changes)}
+        return self.first.model_copy(update=done).model_copy(deep=True)
+
+    def snapshot(self) -> "Snapshot":
+        """All of this moment between two frames, to `restore` it as often as you like: what follows is the same."""
+        return Snapshot(
+            of=self,
+            memory=self.memory,
+            values=self.memory.values.copy(),
+            kept=[array.copy() for array in self.memory.kept],
+            clock=[array.copy() for array in fields_of(self.clock).values()],
+            told=list(self.told),
+            open=self.watch.open,
+            others={name: getattr(self, name) for name in PASSED_ON},
+        )
+
+    def restore(self, snapshot: "Snapshot") -> None:
+        """Go back, or ahead, to the moment of a snapshot, which may be of another performance."""
+        if snapshot.memory is not self.memory:
+            own = snapshot.of is self  # which never plays with two memories at once
+            self.memory = snapshot.memory if own else remember(copy.deepcopy(snapshot.memory.now))
+            self.events = make_events(self.stage)
+        self.memory.values[:] = snapshot.values
+        arrays = [*self.memory.kept, *fields_of(self.clock).values()]
+        for array, then in zip(arrays, [*snapshot.kept, *snapshot.clock], strict=True):
+            array[...] = then
+        self.told = list(snapshot.told)
+        self.watch.open = snapshot.open
+        self.__dict__.update(snapshot.others)
+
+    def branch(self) -> Self:
+        """Another performance that begins at this moment and goes its own way."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.memory = remember(copy.deepcopy(self.stage))
+        other.events, other.clock, other.watch = make_events(other.stage), make_clock(), Watch()
+        other.restore(self.snapshot()._replace(memory=other.memory))
+        return other
+
+    def __copy__(self) -> Self:
+        return self.branch()
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self.branch()
+
+    def _make(self, change: Change) -> None:
+        """Let a change happen."""
+        try:
+            scene = next_scene(self.scene, change.field, change.value)
+        except Problem as problem:
+            raise Problem(*(f"{self.source}: {line}" for line in problem.lines)) from None
+        parts, self.compiled = adopt(self.stage, self.compiled, scene, change.field)
+        self.scene = scene
+        self.made += 1
+        self.clock.level[0] = min(self.clock.level[0], self.compiled.pace.deepest)
+        if parts:
+            self._enter(exchange(self.memory, parts))
+
+    def _push(self, number: int, document: dict[str, Any]) -> None:
+        """Put a push in the place of that number, or after the last one."""
+        compiled, pushes = self.compiled, list(self.scene.pushes)
+        pushes[number : number + 1] = self._checked(number, pushes=[document]).pushes
+        lines = list(push_problems(pushes[number], f"pushes.{number}", self.scene.bodies))
+        if lines:
+            raise Problem(*(f"{self.source}: {line}" for line in lines))
+        self.scene = self.scene.model_copy(update={"pushes": pushes})
+        index = {name: i for i, name in enumerate(compiled.bodies)}
+        self._enter(exchange(self.memory, {"pushes": make_pushes(pushes, index, compiled.solids, compiled.start)}))
+
+    def _pushed(self, number: int) -> Push:
+        if number not in range(len(self.scene.pushes)):
+            raise Problem(f"{self.source}: pushes: there is none with the number {say(number)}")
+        return self.scene.pushes[number]
+
+    def _checked(self, number: int, **entry: Any) -> Scene:
+        """Plain data as the only entry of a scene's list, or a `Problem` with that number."""
+        try:
+            return Scene(**entry)
+        except Problem as problem:
+            (group,) = entry
+            lines = (
+                line.removeprefix(f"{SUBJECT}: ").replace(f"{group}.0", f"{group}.{number}", 1)
+                for line in problem.lines
+            )
+            raise Problem(*(f"{self.source}: {line}" for line in lines)) from None
+
+    def _enter(self, memory: Memory) -> None:
+        """Go on with another stage."""
+        self.memory = memory
+        self.events = make_events(self.stage, self.events.moments)
 
     def _play(self, every_step: bool = False) -> int:
-        return int(play(*self.memory, self.events, self.clock, self.compiled.pace, every_step))
+        now, before, values, saved, _ = self.memory
+        return int(play(now, before, values, saved, self.events, self.clock, self.compiled.pace, every_step))
 
     def _now(self) -> float:
         pace = self.compiled.pace
         return self.time + pace.frame_seconds * float(self.clock.tick[0]) / (pace.steps << pace.deepest)
 
-    def _drain(self) -> None:
+    def _drained(self) -> list[dict[str, Any]]:
         compiled = self.compiled
-        self.told += drain(self.events, compiled.bodies, compiled.joints, compiled.actuators, compiled.keys)
+        return drain(self.events, compiled.bodies, compiled.joints, compiled.actuators, compiled.keys)
 
     def _make_room(self) -> None:
         """More bodies are near each other than there was room for."""
         contacts = self.stage.contacts
         assert contacts is not None
-        self.memory = remember(replace(self.stage, contacts=grow(contacts)))
-        self.events = make_events(self.stage)
+        self._enter(remember(replace(self.stage, contacts=grow(contacts))))
 
 
-class Moment:
-    """What a controller of your own sees, and what it can do: read the bodies, push and twist them."""
+class Snapshot(NamedTuple):
+    """A performance between two frames. What is constant is shared with it, for nobody changes that in place."""
 
-    def __init__(self, performance: Performance) -> None:
-        self._performance = performance
-        self._bodies = {name: i for i, name in enumerate(performance.compiled.bodies)}
-
-    def _index(self, body: str) -> int:
-        if body not in self._bodies:
-            raise Problem(f"{body}: is not a body of this scene; there are {', '.join(self._bodies)}")
-        return self._bodies[body]
-
-    @property
-    def time(self) -> float:
-        return self._performance._now()
-
-    def position(self, body: str) -> Floats:
-        """Its centre of mass, in metres."""
-        return self._performance.stage.bodies.position[self._index(body)].copy()
-
-    def orientation(self, body: str) -> Floats:
-        """Its principal axes as a quaternion (w, x, y, z)."""
-        return self._performance.stage.bodies.orientation[self._index(body)].copy()
-
-    def velocity(self, body: str) -> Floats:
-        """In m/s."""
-        return self._performance.stage.bodies.velocity[self._index(body)].copy()
-
-    def spin(self, body: str) -> Floats:
-        """In radians/s about the world's axes."""
-        return self._performance.stage.bodies.spin[self._index(body)].copy()
-
-    def push(self, body: str, force: Sequence[float]) -> None:
-        """Push its centre of mass with a force in newtons, until told otherwise."""
-        hand = self._performance.stage.hand
-        assert hand is not None
-        hand.push[self._index(body)] = force
-
-    def twist(self, body: str, torque: Sequence[float]) -> None:
-        """Twist it with a torque in newton metres, until told otherwise."""
-        hand = self._performance.stage.hand
-        assert hand is not None
-        hand.twist[self._index(body)] = torque
+    of: Performance
+    memory: Memory
+    values: Floats
+    kept: list[NDArray[Any]]
+    clock: list[NDArray[Any]]
+    told: list[dict[str, Any]]
+    open: dict[int, int]
+    others: dict[str, Any]
+    frames: tuple[NDArray[Any], ...] = ()  # those so far, of a performance that keeps them

@@ -7,26 +7,29 @@ from numpy.typing import NDArray
 
 from impel.control.targets import apart, carried_along, place_of, target_position, turn_of
 from impel.kernel import kernel
-from impel.motion.orientations import conjugate_quaternions, matrix_from_quaternion, multiply_quaternions
-from impel.motion.paths import distance_to_path, length_until, polyline, segment_lengths
-from impel.motion.rotations import get3, get4, logarithm, multiply, norm, set3, set4
+from impel.motion.orientations import conjugate_quaternions, multiply_quaternions
+from impel.motion.paths import Paths, distance_to_path, length_until, polyline, stretch_lengths
+from impel.motion.rotations import conjugate, dot, get3, get4, logarithm, multiply, norm, rotate, set3, set4, sub
 from impel.physics.bodies import kinetic_energy
 from impel.physics.joint_forces import spring_energy
 from impel.scene import Scene
 from impel.scene.bodies import Body
+from impel.stage.lines import lines_of
 from impel.stage.outcome import outcomes
 from impel.stage.performance import Performance
-from impel.stage.threads import threads_of
 from impel.takes.take import GROUND, PALETTE, Take
 
 Floats = NDArray[np.float64]
 
+KINDS = ("move", "turn")  # of wishes that have keys
+
 
 class Recorder:
-    def __init__(self, scene: Scene, performance: Performance) -> None:
+    """Keeps the frames of a performance; frames that are played again after a `restore` are written over."""
+
+    def __init__(self, performance: Performance) -> None:
         compiled = performance.compiled
         frames, bodies, actuators = compiled.frames, len(compiled.cast), len(compiled.actuators)
-        self.scene = scene
         self.performance = performance
         self.position = np.zeros((frames, bodies, 3))
         self.orientation = np.zeros((frames, bodies, 4))
@@ -35,97 +38,116 @@ class Recorder:
         self.felt = np.zeros((frames, actuators, 4))  # distance to the path, force, progress, is the strength used up
         self.target = np.zeros((frames, actuators, 3))
         self.aim = np.zeros((frames, actuators, 4))  # of those that turn
-        self.lengths = np.zeros(0)
-        if performance.stage.actuators is not None:
-            self.lengths = np.zeros(len(performance.stage.actuators.paths.segments))  # measured in the first frame
+        self.nearest = np.zeros(actuators, np.int64)  # where on its path each was nearest
+        self.paths: Paths | None = None  # of which these are ...
+        self.lengths = np.zeros((0, 1))  # ... until each stretch of a segment, in metres or radians
 
     def write_frame(self) -> None:
-        frame, stage = self.performance.frame, self.performance.stage
-        n = len(self.performance.compiled.cast)
-        self.position[frame] = stage.bodies.position[:n]
-        self.orientation[frame] = stage.bodies.orientation[:n]
-        self.speed[frame] = np.linalg.norm(stage.bodies.velocity[:n], axis=1)
-        self.energy[frame] = _energy(stage)
-        if stage.actuators is not None:
-            _look_at_actuators(
-                stage.bodies, stage.actuators, self.lengths, self.felt[frame], self.target[frame], self.aim[frame]
-            )
+        frame, stage, compiled = self.performance.frame, self.performance.stage, self.performance.compiled
+        place_shapes(stage.bodies, compiled.centre, compiled.axes, self.position[frame], self.orientation[frame])
+        _look_at_bodies(stage, self.speed[frame], self.energy, frame)
+        if stage.actuators is None:
+            return
+        if self.paths is not stage.actuators.paths:
+            self.paths = stage.actuators.paths
+            self.lengths = stretch_lengths(self.paths)
+        _look_at_actuators(
+            stage.bodies, stage.actuators, self.lengths, self.nearest,
+            self.felt[frame], self.target[frame], self.aim[frame],
+        )  # fmt: skip
+
+    def written(self) -> tuple[NDArray[Any], ...]:
+        """A copy of what is written so far."""
+        return tuple(array[: self.performance.frame + 1].copy() for array in self._rows())
+
+    def write_again(self, written: tuple[NDArray[Any], ...]) -> None:
+        for array, rows in zip(self._rows(), written):
+            array[: len(rows)] = rows
+
+    def _rows(self) -> list[NDArray[Any]]:
+        return [self.position, self.orientation, self.speed, self.energy, self.felt, self.target, self.aim]
 
     def take(self) -> Take:
-        compiled, actuators = self.performance.compiled, self.performance.stage.actuators
-        self.performance.finish()
-        self._from_centres_to_origins()
-        channels = {"energy": self.energy}
-        channels |= {f"{name}.speed": self.speed[:, i] for i, name in enumerate(compiled.cast)}
-        broke = {event["subject"]: event["time"] for event in self.performance.told if event["kind"] == "joint broke"}
-        wires, ropes, slack = threads_of(compiled, self.position, self.orientation, broke)
+        """All frames so far; call it whenever and as often as you like."""
+        performance, compiled, stage = self.performance, self.performance.compiled, self.performance.stage
+        actuators, count = stage.actuators, performance.frame + 1
+        position, orientation, felt = (a[:count].copy() for a in (self.position, self.orientation, self.felt))
+        told = performance.story()
+        channels = {"energy": self.energy[:count].copy()}
+        channels |= {f"{name}.speed": self.speed[:count, i].copy() for i, name in enumerate(compiled.cast)}
+        broke = {event["subject"]: event["time"] for event in told if event["kind"] == "joint broke"}
+        time = np.arange(count, dtype=np.float64) * compiled.pace.frame_seconds
+        wires, ropes, slack = lines_of(stage.joints, compiled, time, position, orientation, broke)
         channels |= slack
-        tracks, paths = self._turns()
+        tracks, paths = self._turns(count)
         paths |= compiled.troupe.ways
         for a, label in enumerate(compiled.actuators):
             turns = label.endswith(".turn")
-            channels[f"{label}.distance"] = np.degrees(self.felt[:, a, 0]) if turns else self.felt[:, a, 0]
-            channels[f"{label}.{'torque' if turns else 'force'}"] = self.felt[:, a, 1]
-            channels[f"{label}.progress"] = np.degrees(self.felt[:, a, 2]) if turns else self.felt[:, a, 2]
+            channels[f"{label}.distance"] = np.degrees(felt[:, a, 0]) if turns else felt[:, a, 0]
+            channels[f"{label}.{'torque' if turns else 'force'}"] = felt[:, a, 1]
+            channels[f"{label}.progress"] = np.degrees(felt[:, a, 2]) if turns else felt[:, a, 2]
             if not turns and actuators is not None:
-                tracks[f"{label}.target"] = self.target[:, a]
+                tracks[f"{label}.target"] = self.target[:count, a].copy()
                 paths[label] = polyline(actuators.paths, a)
-        camera = self.scene.camera
-        time = np.arange(compiled.frames, dtype=np.float64) * compiled.pace.frame_seconds
-        ends = outcomes(compiled, self.performance.stage, time, self.lengths, self.felt[:, :, 2:])
-        events = [*self.performance.told, *compiled.troupe.events, *ends]
+        camera = performance.scene.camera
+        ends = outcomes(compiled, stage, time, self.lengths[:, -1], felt[:, :, 2:])
+        footfalls = [event for event in compiled.troupe.events if count == compiled.frames or event["time"] <= time[-1]]
         return Take(
             time=time,
             names=list(compiled.cast),
-            position=self.position,
-            orientation=self.orientation,
+            position=position,
+            orientation=orientation,
             shapes=[body.shape.to_document() for body in compiled.cast.values()],
             colors=[_color(i, body) for i, body in enumerate(compiled.cast.values())],
-            events=sorted(events, key=lambda event: event["time"]),
+            events=sorted([*told, *footfalls, *ends], key=lambda event: event["time"]),
             channels=channels,
             tracks=tracks,
             paths=paths,
             wires=wires,
             ropes=ropes,
             camera=None if camera is None else camera.model_dump(mode="json", by_alias=True),
+            keys=_keys(performance.scene),
         )
 
-    def _from_centres_to_origins(self) -> None:
-        """Bodies are simulated about their centres of mass; a take is about the shapes' origins."""
-        for i, whole in enumerate(self.performance.compiled.solids):
-            if np.any(whole.offset) or whole.rotation[0] != 1.0:
-                q = multiply_quaternions(self.orientation[:, i], conjugate_quaternions(whole.rotation))
-                self.orientation[:, i] = q
-                self.position[:, i] -= matrix_from_quaternion(q) @ whole.offset
-
-    def _turns(self) -> tuple[dict[str, Floats], dict[str, Floats]]:
+    def _turns(self, count: int) -> tuple[dict[str, Floats], dict[str, Floats]]:
         """Where bodies should point, as tracks and paths of orientations: not of principal axes but of shapes."""
         compiled, actuators = self.performance.compiled, self.performance.stage.actuators
         tracks, paths = {}, {}
         for a, label in enumerate(compiled.actuators):
             if actuators is not None and label.endswith(".turn"):
                 back = conjugate_quaternions(compiled.solids[actuators.body[a]].rotation)
-                tracks[f"{label}.target"] = multiply_quaternions(self.aim[:, a], back)
+                tracks[f"{label}.target"] = multiply_quaternions(self.aim[:count, a], back)
                 paths[label] = multiply_quaternions(polyline(actuators.paths, a), back)
         return tracks, paths
 
 
-def _energy(stage: Any) -> float:
-    """Kinetic energy, that of height and that of the joints' springs, in joules."""
-    bodies = stage.bodies
-    free = np.isfinite(bodies.mass)
-    height = -(bodies.position[free] @ np.array(stage.gravity))
-    springs = 0.0 if stage.joints is None else spring_energy(stage.joints)
-    return float(kinetic_energy(bodies) + bodies.mass[free] @ height + springs)
+@kernel
+def place_shapes(bodies, centre, axes, position, orientation):
+    """Bodies are simulated about their centres of mass; a take is about the shapes' origins."""
+    for i in range(len(position)):
+        q = multiply(get4(bodies.orientation, i), conjugate(get4(axes, i)))
+        set4(orientation, i, q)
+        set3(position, i, sub(get3(bodies.position, i), rotate(q, get3(centre, i))))
 
 
 @kernel
-def _look_at_actuators(bodies, actuators, lengths, felt, target, aim):
-    if lengths[0] == 0.0:
-        segment_lengths(actuators.paths, lengths)
+def _look_at_bodies(stage, speed, energy, frame):
+    """Speeds; and kinetic energy, that of height and that of the joints' springs, in joules."""
+    bodies = stage.bodies
+    for i in range(len(speed)):
+        speed[i] = norm(get3(bodies.velocity, i))
+    total = kinetic_energy(bodies) + spring_energy(stage.joints)
+    for i in range(len(bodies.mass)):
+        if bodies.inverse_mass[i] > 0.0:
+            total -= bodies.mass[i] * dot(get3(bodies.position, i), stage.gravity)
+    energy[frame] = total
+
+
+@kernel
+def _look_at_actuators(bodies, actuators, lengths, nearest, felt, target, aim):
     for a in range(len(actuators.body)):
         x, q = place_of(bodies, actuators, a), turn_of(bodies, actuators, a)
-        felt[a, 0] = distance_to_path(actuators.paths, a, x, q)
+        felt[a, 0], nearest[a] = distance_to_path(actuators.paths, a, x, q, nearest[a])
         felt[a, 1] = norm(get3(actuators.applied, a))
         felt[a, 2] = _progress(actuators, lengths, a, x, q)
         felt[a, 3] = actuators.saturated[a]
@@ -142,13 +164,23 @@ def _progress(actuators, lengths, a, x, q):
     first = paths.first_segment[a]
     before, whole = 0.0, 0.0
     for s in range(first, paths.first_segment[a + 1]):
-        whole += lengths[s]
+        whole += lengths[s, -1]
         if s < first + segment:
-            before += lengths[s]
+            before += lengths[s, -1]
     way = apart(get4(actuators.pose, a), turns, x, q)
     behind = norm(logarithm(way)) if turns else norm((way[1], way[2], way[3]))
-    here = length_until(paths.segments[first + segment], actuators.u[a], turns)
+    here = length_until(paths.segments[first + segment], lengths[first + segment], actuators.u[a], turns)
     return actuators.lap[a] * whole + before + here - behind
+
+
+def _keys(scene: Scene) -> dict[str, list[Any]]:
+    """The keys of all actors, as they were written."""
+    wishes = {f"{name}.{kind}": getattr(actor, kind) for name, actor in scene.actors.items() for kind in KINDS}
+    return {
+        label: [key.model_dump(mode="json", by_alias=True, exclude_none=True) for key in wish.keys]
+        for label, wish in wishes.items()
+        if wish is not None
+    }
 
 
 def _color(i: int, body: Body) -> str:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from impel.files import Problem
 from impel.scene import Scene, problems, unsupported
+from impel.stage.moments import ask_moments, at_moments, pass_still
 from impel.stage.performance import Controller, Performance
 from impel.stage.record import Recorder
 from impel.takes import Take
@@ -16,13 +17,15 @@ def simulate(
     *,
     controller: Controller | None = None,
     every: Literal["frame", "step"] = "frame",
+    fps: float | None = None,
     progress: Callable[[int, int], None] | None = None,
     source: str = "scene",
 ) -> Take:
     """Let physics decide how a scene happens.
 
     `controller` is your own code: it is called with a `Moment` before each frame, or before each step if
-    `every="step"` (slower), and may push and twist bodies. `progress` is called with the frames done and in all.
+    `every="step"` (slower), and may push and twist bodies. `fps` gives the take another
+    frame rate than the scene's, with the same motion. `progress` is called with the frames done and in all.
     Raises `Problem` if the scene cannot be simulated, with lines that begin with `source`.
     """
     lines = problems(scene) or unsupported(scene)
@@ -31,11 +34,15 @@ def simulate(
     performance = Performance(scene, source=source, by_hand=controller is not None)
     for line in performance.doubts:
         warnings.warn(f"{source}: {line}", stacklevel=2)
-    recorder = Recorder(scene, performance)
+    recorder = Recorder(performance)
     recorder.write_frame()
+    moments = None if fps is None or fps == scene.world.fps else ask_moments(performance, fps)
     for _ in range(performance.compiled.frames - 1):
         performance.next_frame(controller, every_step=every == "step")
         recorder.write_frame()
+        if moments is not None:
+            pass_still(moments, performance.stage.bodies, performance.time)
         if progress:
             progress(performance.frame, performance.compiled.frames - 1)
-    return recorder.take()
+    take = recorder.take()
+    return take if moments is None or fps is None else at_moments(performance, take, moments, fps)

@@ -1,17 +1,19 @@
 """Everything that one compiled call needs, and the one buffer that a rollback restores."""
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from impel.control.actuators import Actuators
-from impel.kernel import Floats2, fields_of, replace, struct
+from impel.kernel import Floats2, replace, struct, structs_in
 from impel.physics.bodies import Bodies
 from impel.physics.contact import Contacts
 from impel.physics.follow import Followers
 from impel.physics.joints import Joints
 from impel.stage.handles import Handles
+from impel.stage.pushes import Pushes
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -29,6 +31,7 @@ class Stage:
     contacts: Contacts | None
     actuators: Actuators | None
     handles: Handles | None  # room for what actuators ask the others
+    pushes: Pushes | None
     hand: "Hand | None"
     gravity: tuple[float, float, float]
     drag: float
@@ -40,6 +43,8 @@ class Hand:
 
     push: Floats2  # (N, 3)
     twist: Floats2  # (N, 3)
+
+    KEPT = ("push", "twist")
 
 
 @struct
@@ -64,6 +69,7 @@ class Clock:
     rough_since: Floats  # s: when this run began ...
     rough_at: Integers  # ... and where: at a joint, or with two bodies
     rough_with: Integers
+    apart: Integers  # 1 if a joint is apart at the end of the frame
 
 
 @struct
@@ -88,38 +94,64 @@ class Memory(NamedTuple):
     before: Stage
     values: Floats
     saved: Floats
+    kept: list[NDArray[Any]]  # of `now`: what changes only between steps
 
 
 def remember(stage: Stage) -> Memory:
-    """Move all that a step may change into one buffer, so that a snapshot or a rollback is one copy."""
-    size = sum(getattr(group, name).size for group in _groups(stage).values() for name in _state(group))
+    """Move all that a step may change into one buffer, so that a snapshot or a rollback is one copy.
+
+    What changes is what a struct, or one within it, names in its STATE; what changes only between steps, in its KEPT.
+    All else is constant or scratch, and is shared with the stage that was given.
+    """
+    size = sum(array.size for array in _named(stage, "STATE"))
     values, saved = np.zeros(size), np.zeros(size)
-    now = _with_views(stage, values)
-    return Memory(now, _with_views(now, saved), values, saved)
+    now, _ = _moved(stage, values, 0, keeps=True)
+    before, _ = _moved(now, saved, 0, keeps=False)
+    return Memory(now, before, values, saved, list(_named(now, "KEPT")))
 
 
-def _with_views(stage: Stage, buffer: Floats) -> Stage:
-    start = 0
-    changed = {}
-    for title, group in _groups(stage).items():
-        views = {}
-        for name in _state(group):
-            array = getattr(group, name)
-            view = buffer[start : start + array.size].reshape(array.shape)
-            view[...] = array
-            views[name] = view
-            start += array.size
-        if views:
-            changed[title] = replace(group, **views)
-    return replace(stage, **changed)
+def exchange(memory: Memory, parts: dict[str, Any]) -> Memory:
+    """The same state with other constants: parts of the stage, each of which takes over the state of the present one.
+
+    Both memories have the one state, so that only one of them is ever played with. (Of `before`, only state is read.)
+    """
+    now = memory.now
+    taken = {name: _taking_over(part, getattr(now, name)) for name, part in parts.items()}
+    return memory._replace(now=replace(now, **taken))
 
 
-def _groups(stage: Stage) -> dict[str, Any]:
-    """The groups of a stage, with the one that has room for more than it holds at the end: see `step.copy`."""
-    groups = fields_of(stage)
-    return groups | {"contacts": groups.pop("contacts")}
+def _taking_over(part: Any, present: Any) -> Any:
+    state = [*getattr(part, "STATE", ()), *getattr(part, "KEPT", ())]
+    return replace(part, **{name: getattr(present, name) for name in state}) if state else part
 
 
-def _state(group: Any) -> tuple[str, ...]:
-    """Names of the arrays in a group that a step may change."""
-    return getattr(group, "STATE", ())
+def _moved(group: Any, buffer: Floats, start: int, keeps: bool) -> tuple[Any, int]:
+    """A group whose state is in the buffer from here on, and who keeps arrays of its own; and where the next begins."""
+    changed: dict[str, Any] = {}
+    for name in getattr(group, "STATE", ()):
+        array = getattr(group, name)
+        view = buffer[start : start + array.size].reshape(array.shape)
+        view[...] = array
+        changed[name] = view
+        start += array.size
+    for name in getattr(group, "KEPT", ()) if keeps else ():
+        changed[name] = getattr(group, name).copy()
+    for name, inner in _groups(group):
+        moved, start = _moved(inner, buffer, start, keeps)
+        if moved is not inner:
+            changed[name] = moved
+    return (replace(group, **changed) if changed else group), start
+
+
+def _named(group: Any, names: str) -> Iterator[NDArray[Any]]:
+    """The arrays that a group, and each within it, names so."""
+    for name in getattr(group, names, ()):
+        yield getattr(group, name)
+    for _, inner in _groups(group):
+        yield from _named(inner, names)
+
+
+def _groups(group: Any) -> list[tuple[str, Any]]:
+    """The structs within one, with the one that has room for more than it holds at the end: see `step.copy`."""
+    inner = [(name, value) for name, value in structs_in(group).items() if value is not None]
+    return sorted(inner, key=lambda item: item[0] == "contacts")

@@ -12,16 +12,19 @@ from impel.physics.broadphase import COUNT, MET, find_pairs
 from impel.physics.contact import contact_forces, meet_near
 from impel.physics.displacement import hold_positions_displacement, hold_positions_paper
 from impel.physics.follow import lead_followers, place_followers
-from impel.physics.gaps import measure_gaps
+from impel.physics.gaps import APART, measure_gaps
 from impel.physics.rattle import hold_positions, hold_velocities
 from impel.physics.sleep import all_sleep, settle
 from impel.physics.verdicts import DIVERGED, GOOD, IMPRECISE, NOT_A_NUMBER
 from impel.stage.answers import ask
 from impel.stage.events import notice
+from impel.stage.pushes import any_push, push_bodies
 from impel.stage.settling import ease
 
 # Why `play` came back to Python.
-FRAME_DONE, STEP_DONE, NEEDS_PAIRS, NEEDS_EVENTS, FAILED, OPENED = range(6)
+FRAME_DONE, STEP_DONE, NEEDS_PAIRS, NEEDS_EVENTS, FAILED, OPENED, BREATHES = range(7)
+
+BREATH = 256  # steps tried, after which Python may look at the time or at signals
 
 GROW_AFTER = 8  # good steps before the step may double ...
 RESIGN_AFTER = 32  # steps in a row in which joints did not hold, as short as they were: then longer ones do as well
@@ -40,14 +43,15 @@ def step(stage, time, dt, hold_for, held_for):
     actuators, hand, gravity, drag = stage.actuators, stage.hand, stage.gravity, stage.drag
 
     # 1. Control module: new targets, actuator forces, corrections by the observed motion (boxes 1.1 to 1.3)
-    if hand is not None:
-        drop_all(bodies)
+    drop_all(bodies)
     if actuators is not None and hold_for > 0.0:
         control(bodies, joints, contacts, actuators, stage.handles, gravity, hold_for, held_for, hold_for > dt)
     elif actuators is not None:
         ease(bodies, actuators, stage.handles)
     if hand is not None:
         lend_a_hand(bodies, hand)
+    if stage.pushes is not None:
+        push_bodies(bodies, stage.pushes, gravity, time, dt)
 
     # 2.1 Positions at t + dt from positions and forces at t
     if followers is not None:
@@ -171,10 +175,11 @@ def all_finite(bodies):
 
 
 @kernel
-def nothing_stirs(bodies, followers, joints, actuators, hand):
-    """Whether all that could move is asleep, and nothing is there to wake it."""
-    if followers is None and joints is None and actuators is None and hand is None:
-        return all_sleep(bodies)
+def nothing_stirs(now, clock, pace):
+    """Whether all that could move is asleep, and nothing is there to wake it in this frame."""
+    if now.followers is None and now.joints is None and now.actuators is None and now.hand is None:
+        end = clock.frame_start[0] + pace.frame_seconds
+        return all_sleep(now.bodies) and not any_push(now.pushes, clock.frame_start[0], end)
     return False
 
 
@@ -214,9 +219,13 @@ def double_step(clock, pace, ticks):
 
 
 @kernel
-def check_joints(bodies, joints):
+def check_joints(bodies, joints, clock):
+    clock.apart[0] = 0
     if joints is not None:
         measure_gaps(bodies, joints)
+        for j in range(len(joints.apart)):
+            if not (joints.apart[j, 0] <= APART and joints.apart[j, 1] <= APART):
+                clock.apart[0] = 1
 
 
 @kernel
@@ -267,9 +276,12 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         clock.patience[0] = GROW_AFTER
         return outcome
     frame_ticks = pace.steps << pace.deepest
-    if nothing_stirs(now.bodies, now.followers, now.joints, now.actuators, now.hand):
+    if nothing_stirs(now, clock, pace):
         return FRAME_DONE
+    breath = clock.tries[0] + BREATH
     while clock.tick[0] < frame_ticks:
+        if clock.tries[0] >= breath:
+            return BREATHES
         ticks = 1 << (pace.deepest - clock.level[0])
         dt = pace.frame_seconds * ticks / frame_ticks
         time = clock.frame_start[0] + pace.frame_seconds * clock.tick[0] / frame_ticks
@@ -305,5 +317,5 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         double_step(clock, pace, ticks)
         if one_step and clock.tick[0] < frame_ticks:
             return STEP_DONE
-    check_joints(now.bodies, now.joints)
+    check_joints(now.bodies, now.joints, clock)
     return FRAME_DONE

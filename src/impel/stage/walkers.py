@@ -14,7 +14,7 @@ from impel.scene.walkers import Walker
 Floats = NDArray[np.float64]
 
 
-class Part(NamedTuple):
+class Limb(NamedTuple):
     """One of a walker's bodies and its keys."""
 
     body: Body
@@ -26,7 +26,7 @@ class Part(NamedTuple):
 class Troupe(NamedTuple):
     """All walkers of a scene."""
 
-    parts: dict[str, Part]  # "spider.body", "spider.front_left.upper" ...
+    parts: dict[str, Limb]  # "spider.body", "spider.front_left.upper" ...
     events: list[dict[str, Any]]  # footfalls, in order of time
     ways: dict[str, Floats]  # where each walks, a line in the world (P, 3), "spider.way"
 
@@ -63,7 +63,7 @@ def _join(troupe: Troupe, name: str, walker: Walker, seconds: float) -> None:
     for k, part in enumerate(keys.names):
         color = walker.color if part == "body" and walker.color else keys.colors[k]
         places = keys.positions[:, k] + [0.0, 0.0, ground]
-        troupe.parts[f"{name}.{part}"] = Part(
+        troupe.parts[f"{name}.{part}"] = Limb(
             # Fixed as far as physics is concerned: nothing pushes it.
             Body.model_validate({"shape": keys.shapes[k], "fixed": True, "color": color}),
             keys.times + walker.start,

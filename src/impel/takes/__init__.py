@@ -2,6 +2,7 @@
 
 from impel.takes.archive import load_npz, save_npz
 from impel.takes.glb import write_glb
+from impel.takes.resampling import resampled
 from impel.takes.tables import write_channels_csv, write_csv
 from impel.takes.take import EVENT_KINDS, PALETTE, Take
 
@@ -10,6 +11,7 @@ __all__ = [
     "PALETTE",
     "Take",
     "load_npz",
+    "resampled",
     "save_npz",
     "write_channels_csv",
     "write_csv",

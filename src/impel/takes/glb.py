@@ -1,9 +1,11 @@
 """Takes as `.glb` (binary glTF 2.0): one node per body, moved by translation and rotation keys.
 
-glTF is y-up; a single root node turns the whole take, so that the numbers below it are the take's own.
+glTF is y-up; a single root node turns the whole take, so that the numbers below it are the take's own. Its extras
+(custom properties in Blender) hold what glTF has no place for: frame rate, the animator's keys, events and camera.
 """
 
 import json
+import math
 import struct
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 
 from impel.files import Problem, writing
 from impel.geometry.meshes import MARK, Mesh, marks_of, mesh_of
-from impel.motion.orientations import multiply_quaternions
+from impel.motion.orientations import multiply_quaternions, quaternion_from_matrix
 from impel.takes.lines import ROPE, WIRE, is_taut, rope_lines, tube
 from impel.takes.take import Floats, Take, linear_color, opacity, owner_of
 
@@ -21,6 +23,8 @@ FLOAT, UNSIGNED_INT = 5126, 5125  # component types
 VERTICES, INDICES = 34962, 34963  # what a view of the buffer is bound to
 Z_UP_TO_Y_UP = [-(0.5**0.5), 0.0, 0.0, 0.5**0.5]  # a quarter turn back about x, as (x, y, z, w)
 ROUGHNESS = 0.6
+DEFAULT_FOV = 40.0  # degrees
+NEAREST = 0.01  # of the distance to what it looks at: nearer things a camera does not see
 LINE = 0.004  # of the longest rope's or wire's reach: their radius
 ROPE_PIECES = 12  # of a rope that hangs
 
@@ -65,7 +69,7 @@ def write_glb(take: Take, path: str | Path) -> None:
         "asset": {"version": "2.0", "generator": "impel"},
         "scene": 0,
         "scenes": [{"nodes": [0]}],
-        "nodes": [{"name": "impel", "rotation": Z_UP_TO_Y_UP}],
+        "nodes": [{"name": "impel", "rotation": Z_UP_TO_Y_UP, "extras": _extras(take)}],
     }
     lost = [name for name, ends in take.ropes.items() if not np.isfinite(ends).all()]
     if lost:
@@ -86,7 +90,11 @@ def write_glb(take: Take, path: str | Path) -> None:
             (i + 1, "rotation", np.roll(orientation[:, i], -1, axis=-1)),
         ]
     motions += _lines(take, document, buffer)
-    animation = _animation(take, motions, buffer)
+    if take.camera is not None:
+        document["cameras"] = [_lens(take.camera)]
+        document["nodes"][0].setdefault("children", []).append(len(document["nodes"]))
+        document["nodes"].append({"name": "camera", "camera": 0} | _standpoint(take.camera))
+    animation = _animation(take, motions, buffer, path)
     if animation:
         document["animations"] = [animation]
     if buffer.data:
@@ -217,18 +225,62 @@ def _pointing(directions: Floats) -> Floats:
     return rotations
 
 
-def _animation(take: Take, motions: list[Motion], buffer: _Buffer) -> dict[str, Any] | None:
+def _extras(take: Take) -> dict[str, Any]:
+    extras = {"version": take.version, "fps": round(take.fps, 9), "keys": take.keys, "events": take.events}
+    return _finite(extras | ({"camera": take.camera} if take.camera is not None else {}))
+
+
+def _finite(value: Any) -> Any:
+    """Plain data as JSON can hold it, which knows no numbers that are none."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {name: _finite(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _lens(camera: dict[str, Any]) -> dict[str, Any]:
+    distance = math.dist(camera["from"], camera["to"]) or 1.0
+    yfov = math.radians(float(camera.get("fov", DEFAULT_FOV)))
+    return {"type": "perspective", "perspective": {"yfov": yfov, "znear": NEAREST * distance}}
+
+
+def _standpoint(camera: dict[str, Any]) -> dict[str, Any]:
+    """Where a node must stand to look from there: glTF's cameras look along their -z, with y up."""
+    eye, to = np.array(camera["from"], float), np.array(camera["to"], float)
+    back = eye - to if np.any(eye != to) else np.array([0.0, -1.0, 0.0])
+    right = np.cross([0.0, 0.0, 1.0], back)
+    if np.linalg.norm(right) < 1e-9 * np.linalg.norm(back):  # straight down or up: keep x to the right
+        right = np.array([1.0, 0.0, 0.0])
+    back, right = back / np.linalg.norm(back), right / np.linalg.norm(right)
+    w, x, y, z = quaternion_from_matrix(np.stack([right, np.cross(back, right), back], axis=-1)).tolist()
+    return {"translation": eye.tolist(), "rotation": [x, y, z, w]}
+
+
+def _clock(take: Take, path: str | Path) -> NDArray[np.float32]:
+    """When the frames are, from 0 on; at a steady rate exactly, for whoever counts frames."""
+    steady = np.arange(len(take.time)) / take.fps
+    even = np.allclose(take.time - take.time[0], steady, rtol=0, atol=1e-6)
+    times: NDArray[np.float32] = (steady if even else take.time - take.time[0]).astype(np.float32)
+    if np.any(np.diff(times) <= 0):
+        raise Problem(f"{path}: its frames are too close to each other to be told apart in this format")
+    return times
+
+
+def _animation(take: Take, motions: list[Motion], buffer: _Buffer, path: str | Path) -> dict[str, Any] | None:
     """Keys for what moves; whatever stays where its node stands needs none."""
     samplers: list[dict[str, Any]] = []
     channels: list[dict[str, Any]] = []
-    for node, path, values in motions:
+    for node, moved, values in motions:
         keys = np.ascontiguousarray(values, np.float32)
         if np.all(keys == keys[0]):
             continue
         if not samplers:
-            clock = buffer.add((np.arange(len(take.time)) / take.fps).astype(np.float32), bounds=True)
+            clock = buffer.add(_clock(take, path), bounds=True)
         samplers.append({"input": clock, "output": buffer.add(keys), "interpolation": "LINEAR"})
-        channels.append({"sampler": len(samplers) - 1, "target": {"node": node, "path": path}})
+        channels.append({"sampler": len(samplers) - 1, "target": {"node": node, "path": moved}})
     return {"name": "take", "samplers": samplers, "channels": channels} if samplers else None
 
 

@@ -38,7 +38,10 @@ def write_channels_csv(take: Take, path: str | Path) -> None:
     from impel.motion.orientations import euler_from_quaternions
 
     header = ["frame", "time", *take.channels, *(f"{name}.{axis}" for name in take.tracks for axis in "xyz")]
-    tracks = [euler_from_quaternions(track) if track.shape[1] == 4 else track for track in take.tracks.values()]
+    tracks = [
+        euler_from_quaternions(np.where(np.abs(track) <= 2, track, np.nan)) if track.shape[1] == 4 else track
+        for track in take.tracks.values()
+    ]
     rows = np.column_stack([take.time, *take.channels.values(), *tracks]).tolist()
     _write(path, header, ([frame, *map(_short, row)] for frame, row in enumerate(rows)))
 

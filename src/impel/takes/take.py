@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-# The closed list of event kinds. An event is {time, kind, subject, details}.
+VERSION = 2  # of what a take holds; one that a newer impel made keeps its own
+
+# The kinds of events that this version makes. An event is {time, kind, subject, details}.
 EVENT_KINDS = (
     "key passed",  # by the target: this is what a cue means
     "key reached",  # by the body, as near as it came, and when it was there
@@ -60,10 +62,13 @@ class Take:
     tracks: dict[str, Floats] = field(default_factory=dict)  # points over time (F, 3), e.g. "ball.move.target",
     # or orientations (F, 4), e.g. "arm.turn.target"
     paths: dict[str, Floats] = field(default_factory=dict)  # polylines in the world (P, 3), e.g. "ball.move",
-    # or orientations (P, 4), e.g. "arm.turn"
+    # or orientations (P, 4), e.g. "arm.turn"; those of a path that moves for every frame (F, P, ..)
     wires: dict[str, Floats] = field(default_factory=dict)  # polylines (P, 3) in the frame of a body: "beam.rail"
     ropes: dict[str, Floats] = field(default_factory=dict)  # both ends (F, 2, 3); channel "rope.slack" goes with it
     camera: dict[str, Any] | None = None  # {"from": [..], "to": [..], "fov": 40}, or None: frame the action
+    keys: dict[str, list[Any]] = field(default_factory=dict)  # as written in the scene, by "ball.move", "arm.turn"
+    others: dict[str, NDArray[Any]] = field(default_factory=dict)  # what a newer version has added, kept as it is
+    version: int = VERSION
 
     def __repr__(self) -> str:
         names = ", ".join(self.names[:5]) + (", ..." if len(self.names) > 5 else "")
@@ -81,6 +86,12 @@ class Take:
         from impel.takes.remarks import remarks
 
         return remarks(self)
+
+
+def path_at(take: Take, name: str, frame: int) -> Floats:
+    """A path's points (P, 3) or orientations (P, 4) at a frame, whether it moves or not."""
+    path = take.paths[name]
+    return path[frame] if path.ndim == 3 else path
 
 
 def owner_of(take: Take, name: str) -> int | None:

@@ -1,1 +1,1 @@
-"""Wind-up toys: planar figures, their pose graphs, trials, gaits found and studied (paper 002)."""
+"""Wind-up toys: planar figures, their pose graphs, trials, how they are found and studied (paper 002)."""

@@ -36,11 +36,11 @@ Interpolation = Literal["hold", "linear"]
 Name = Annotated[str, Field(min_length=1, max_length=60, pattern=r"^[^\s.:/][^.:/\n]*$")]
 
 
-class Part(BaseModel):
+class Drawn(BaseModel):
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
 
-class Link(Part):
+class Link(Drawn):
     """A rigid piece of the figure."""
 
     start: Point = Field(alias="from", description="One end as drawn, in metres.")
@@ -61,7 +61,7 @@ class Link(Part):
         return self.inertia if self.inertia is not None else self.mass * self.length() ** 2 / 12
 
 
-class Joint(Part):
+class Joint(Drawn):
     """Ties two links at a point; a motor if active, a spring and damper if not."""
 
     links: tuple[Name, Name] = Field(description="The link nearer the root, then the one it carries.")
@@ -75,14 +75,14 @@ class Joint(Part):
     limit_damping: NotNegative = Field(0.01, description="In N·m·s/rad.")
 
 
-class Contact(Part):
+class Contact(Drawn):
     """A point that feels the ground."""
 
     link: Name
     at: Point = Field(description="Where it sits as drawn, in metres.")
 
 
-class Ground(Part):
+class Ground(Drawn):
     """What the figure runs on: flat at height 0, a slope through the origin, or a profile of corners."""
 
     stiffness: Positive = Field(1500.0, description="Per contact point, in N/m.")
@@ -93,14 +93,14 @@ class Ground(Part):
     profile: list[Point] | None = Field(None, description="Corners [x, z] from left to right; level beyond the ends.")
 
 
-class Cycle(Part):
+class Cycle(Drawn):
     """What a search starts from."""
 
     poses: Annotated[int, Field(ge=1, le=64)] = 4
     time: Time = Field(0.12, description="Seconds on every arc.")
 
 
-class Figure(Part):
+class Figure(Drawn):
     """A planar creature: links, joints, contact points and the ground it runs on."""
 
     figure: Name

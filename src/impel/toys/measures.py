@@ -1,4 +1,4 @@
-"""What a gait does: phase curves, footfalls, work and effort by joint, and sweeps of the body under one controller."""
+"""What a toy does: phase curves, footfalls, work and effort by joint, and sweeps of the body under one controller."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

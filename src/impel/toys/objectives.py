@@ -1,4 +1,4 @@
-"""What makes a gait good: named terms that combine, and the robust evaluation that every search uses.
+"""What makes a motion good: named terms that combine, and the robust evaluation that every search uses.
 
     {"distance": 1.0, "effort": -0.05}                 far, without straining
     {"speed": 1.0, "periodicity": 0.5, steady: 2.0}    `steady` is the animator's own function of the results
@@ -21,7 +21,7 @@ from impel.toys.trials import SEARCH_STEP, Results, run_trials, start_state
 Floats = NDArray[np.float64]
 OwnTerm = Callable[[Results], Floats]  # the animator's: results of T runs to (T,)
 
-# m above the ground. A touch and a real drop tell robust gaits from lucky ones: 30 of 32 Luxo winners keep 80 % of
+# m above the ground. A touch and a real drop tell robust motions from lucky ones: 30 of 32 Luxo winners keep 80 % of
 # their distance at a quarter of the step, against 13 of 16 with 0, 0.01 and 0.02 (measured).
 START_HEIGHTS = (0.0, 0.005, 0.05)
 LEAST_CYCLES = 4  # what periodicity needs to compare two cycles with those two before

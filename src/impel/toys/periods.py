@@ -1,4 +1,4 @@
-"""Does a gait repeat? Period classification and bifurcation diagrams.
+"""Does a motion repeat? Period classification and bifurcation diagrams.
 
 A pose graph drives its figure with a fixed period, but the motion may repeat only every second, third, ... cycle,
 or never (002, section 5). States are compared where every cycle starts, without x, which grows.

@@ -1,4 +1,4 @@
-"""Finding gaits: search, palette and refinement (002, section 3)."""
+"""Finding pose graphs: search, palette and refinement (002, section 3)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ DEFAULT_STRATEGY = "cma"
 
 
 @dataclass(frozen=True)
-class Gait:
-    """A found gait: its parameters, what it is worth in the search and at a quarter of the step."""
+class FoundPoses:
+    """A found pose graph: its parameters, what it is worth in the search and at a quarter of the step."""
 
     candidate: Floats
     value: float
@@ -45,7 +45,7 @@ def objective_for(figure: Figure, terms: Mapping[str | OwnTerm, float] | None = 
     return Objective(figure, terms or DEFAULT_TERMS, **given)
 
 
-def find_gait(
+def find_poses(
     objective: Objective,
     *,
     strategy: str = DEFAULT_STRATEGY,
@@ -55,7 +55,7 @@ def find_gait(
     study: str | Path | None = None,
     progress: Progress | None = None,
     **options: Any,
-) -> Gait:
+) -> FoundPoses:
     """Search, then take the best of the top few after verification at a quarter of the step."""
     how = {"strategy": strategy, "seed": seed, "budget": budget, "start": start, **options}
     return best_verified(objective, _searched(objective, how, study, progress), start)
@@ -73,7 +73,7 @@ def _searched(
         return search(engine, objective, budget=budget, study=kept, progress=progress)
 
 
-def best_verified(objective: Objective, outcome: Outcome, start: Floats | None = None) -> Gait:
+def best_verified(objective: Objective, outcome: Outcome, start: Floats | None = None) -> FoundPoses:
     """The best of the top few at a quarter of the step; the start is among them, so nothing gets worse."""
     top, values = outcome.top(VERIFIED), np.sort(outcome.values)[::-1][:VERIFIED]
     if start is not None:
@@ -81,15 +81,15 @@ def best_verified(objective: Objective, outcome: Outcome, start: Floats | None =
         top, values = np.vstack([top, begin]), np.append(values, objective(begin))
     verified = objective.verified(top)
     i = int(np.argmax(verified))
-    return Gait(top[i], float(values[i]), float(verified[i]), outcome)
+    return FoundPoses(top[i], float(values[i]), float(verified[i]), outcome)
 
 
 def refine(
     objective: Objective, candidate: Floats, *, seed: int = 0, budget: int = 500, spread: float = 0.08,
     study: str | Path | None = None, progress: Progress | None = None,
-) -> Gait:  # fmt: skip
-    """The second phase: improve a chosen gait without leaving its neighbourhood."""
-    return find_gait(
+) -> FoundPoses:  # fmt: skip
+    """The second phase: improve a chosen pose graph without leaving its neighbourhood."""
+    return find_poses(
         objective, seed=seed, budget=budget, start=candidate, spread=spread, study=study, progress=progress
     )
 
@@ -129,9 +129,9 @@ def _named_terms(objective: Objective) -> dict[str, float]:
 # -- several modes ------------------------------------------------------------------------------------------
 
 HOLDS_UP = 10.0  # s
-LEAST = 0.3  # of the best distance: what comes less far is no gait to choose
+LEAST = 0.3  # of the best distance: what comes less far is not worth choosing
 VERIFIED_AT_ONCE = 100  # candidates: enough for all cores, and the bar still moves
-DIFFERENT = 0.25  # distance between gaits that a person tells apart; each part of the description is about 1
+DIFFERENT = 0.25  # distance between motions that a person tells apart; each part of the description is about 1
 
 
 def describe(objective: Objective, results: Results) -> Floats:
@@ -161,8 +161,8 @@ def describe(objective: Objective, results: Results) -> Floats:
 def palette(
     objective: Objective, *, seed: int = 0, budget: int = 3000, size: int = 6, study: str | Path | None = None,
     progress: Progress | None = None, verifying: Callable[[int, int], None] | None = None,
-) -> list[Gait]:  # fmt: skip
-    """The first phase: clearly different gaits that hold up for ten seconds, the farthest-going first.
+) -> list[FoundPoses]:  # fmt: skip
+    """The first phase: clearly different pose graphs that hold up for ten seconds, the farthest-going first.
 
     Draws `budget` pose graphs, keeps those that from every start height stay up for `HOLDS_UP` seconds at a quarter
     of the step (`verifying` is told how many of how many were tried) and come at least `LEAST` of the best such
@@ -188,7 +188,7 @@ def palette(
             break
     chosen = candidates[picked]
     values, verified = objective(chosen), objective.verified(chosen)
-    return [Gait(c, float(v), float(w), outcome) for c, v, w in zip(chosen, values, verified)]
+    return [FoundPoses(c, float(v), float(w), outcome) for c, v, w in zip(chosen, values, verified)]
 
 
 def _survivors(

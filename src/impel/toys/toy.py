@@ -20,7 +20,7 @@ from pydantic import Field
 
 from impel.complaints import validated
 from impel.files import Problem, read_document, write_document
-from impel.toys.figure import Figure, Interpolation, Name, Number, Part, Time, load_figure
+from impel.toys.figure import Drawn, Figure, Interpolation, Name, Number, Time, load_figure
 from impel.toys.trials import Results, run_trials, start_state
 
 Floats = NDArray[np.float64]
@@ -28,14 +28,14 @@ Floats = NDArray[np.float64]
 MAX_POSES = 64
 
 
-class Sensor(Part):
+class Sensor(Drawn):
     """What ends a pose before its time."""
 
     touches: Name | None = Field(None, description="Leave when this contact point touches the ground.")
     leaves: Name | None = Field(None, description="Leave when this contact point is off the ground.")
 
 
-class Toy(Part):
+class Toy(Drawn):
     """A figure and its cyclic pose graph."""
 
     figure: str = Field(description="A built-in figure or a figure file.")

@@ -52,7 +52,7 @@ def learning(scene: Scene) -> Take:
     performance = Performance(scene)
     actuators: Any = performance.stage.actuators
     actuators.knows[:] = 0
-    recorder = Recorder(scene, performance)
+    recorder = Recorder(performance)
     recorder.write_frame()
     for _ in range(performance.compiled.frames - 1):
         performance.next_frame()

@@ -11,7 +11,7 @@ from impel.render.outputs import write_take
 from impel.toys.figure import load_figure
 from impel.toys.objectives import Objective
 from impel.toys.performance import take_of
-from impel.toys.synthesis import DIFFERENT, HOLDS_UP, Gait, describe, objective_for, palette, refine, run_sampled
+from impel.toys.synthesis import DIFFERENT, HOLDS_UP, FoundPoses, describe, objective_for, palette, refine, run_sampled
 
 ORDER = 220
 TITLE = "Many ways to get along, all found by chance"
@@ -29,7 +29,7 @@ class Found:
     """A palette, and how it fares for ten seconds from three starts at a quarter of the search's step."""
 
     objective: Objective
-    gaits: list[Gait]
+    gaits: list[FoundPoses]
     apart: float  # the least distance between two descriptions
     fell: int
     slowest: float  # m/s

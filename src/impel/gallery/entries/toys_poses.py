@@ -12,7 +12,7 @@ from impel.gallery.loading import gallery_toy
 from impel.toys.figure import Figure, Interpolation, load_figure
 from impel.toys.measures import compare_interpolations, tracking
 from impel.toys.mechanism import mechanism_of, minus
-from impel.toys.synthesis import find_gait, objective_for
+from impel.toys.synthesis import find_poses, objective_for
 from impel.toys.toy import Toy, run_toy, toy_of
 from impel.toys.trials import link_frames, start_state, turned
 
@@ -52,7 +52,7 @@ def energy(name: str, *, seeds: int = 4, graphs: int = 300) -> Energy:
     found = {}
     for kind in KINDS:
         objective = objective_for(figure, interpolation=kind)
-        found[kind] = np.array([find_gait(objective, seed=seed).verified for seed in range(seeds)])
+        found[kind] = np.array([find_poses(objective, seed=seed).verified for seed in range(seeds)])
     return Energy(name, work, found)
 
 

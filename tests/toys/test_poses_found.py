@@ -16,7 +16,7 @@ from impel.search import search, strategy_named
 from impel.toys.figure import load_figure
 from impel.toys.objectives import TERMS, Objective
 from impel.toys.periods import period_of_toy
-from impel.toys.synthesis import DIFFERENT, describe, find_gait, objective_for, palette, refine, run_sampled
+from impel.toys.synthesis import DIFFERENT, describe, find_poses, objective_for, palette, refine, run_sampled
 from impel.toys.toy import Sensor, run_toy
 
 LUXO = load_figure("luxo")
@@ -91,7 +91,7 @@ def test_a_term_that_gives_nan_never_wins():
         return np.where(results.distance > 0.05, np.nan, results.distance)
 
     objective = objective_for(LUXO, {moody: 1.0})
-    gait = find_gait(objective, strategy="generate", budget=64, seed=1)
+    gait = find_poses(objective, strategy="generate", budget=64, seed=1)
     assert np.isfinite(gait.verified)
     assert not np.isnan(objective.robust(objective.run(candidates(64, objective)))).any()
 
@@ -101,10 +101,10 @@ def test_a_study_needs_named_terms(tmp_path):
         return results.final[:, 2]
 
     named = objective_for(LUXO, {lean: 1.0, "distance": 1.0})
-    find_gait(named, budget=16, study=tmp_path / "named")
+    find_poses(named, budget=16, study=tmp_path / "named")
     for term in (lambda results: results.distance, functools.partial(np.multiply, 2.0)):
         with pytest.raises(Problem, match="a study needs a name for every term"):
-            find_gait(objective_for(LUXO, {term: 1.0}), budget=16, study=tmp_path / "s")
+            find_poses(objective_for(LUXO, {term: 1.0}), budget=16, study=tmp_path / "s")
     assert not (tmp_path / "s").exists()
 
 
@@ -113,7 +113,7 @@ def test_sensors_take_part_in_a_search_and_stay_in_the_toy():
     plain, sensing = objective_for(LUXO), objective_for(LUXO, sensors=sensors)
     some = candidates(20, plain)
     assert not np.array_equal(plain(some), sensing(some))
-    gait = find_gait(sensing, strategy="generate", budget=64)
+    gait = find_poses(sensing, strategy="generate", budget=64)
     toy = gait.toy(sensing)
     assert toy.sensors == list(sensors)
     # The file keeps six decimals of a degree, so only a short run is the same.
@@ -132,7 +132,7 @@ def test_a_search_may_vary_the_times_too(tmp_path):
     assert low[-4:] == pytest.approx(0.08)
     assert high[-4:] == pytest.approx(0.2)
     assert len(low) == 4 * 2 + 4
-    gait = find_gait(objective, budget=96, study=tmp_path / "s")
+    gait = find_poses(objective, budget=96, study=tmp_path / "s")
     toy = gait.toy(objective)
     assert toy.times == gait.candidate[-4:].tolist()
     assert len(set(toy.times)) == 4
@@ -174,7 +174,7 @@ def test_periodicity_tells_a_repeating_gait_from_chaos():
 
 def test_the_winner_is_chosen_after_verification_at_a_quarter_of_the_step():
     objective = objective_for(LUXO)
-    gait = find_gait(objective, strategy="generate", budget=256, seed=3)
+    gait = find_poses(objective, strategy="generate", budget=256, seed=3)
     top = gait.outcome.top(16)
     verified = objective.robust(objective.run(top, step=objective.step / 4))
     assert gait.verified == verified.max()
@@ -184,7 +184,7 @@ def test_the_winner_is_chosen_after_verification_at_a_quarter_of_the_step():
 
 def test_refining_improves_a_gait_and_stays_near_it():
     objective = objective_for(LUXO)
-    first = find_gait(objective, strategy="generate", budget=256, seed=1)
+    first = find_poses(objective, strategy="generate", budget=256, seed=1)
     better = refine(objective, first.candidate, budget=160)
     low, high = objective.bounds()
     assert better.outcome.best_value > first.value
@@ -194,7 +194,7 @@ def test_refining_improves_a_gait_and_stays_near_it():
 def test_refining_never_gives_a_worse_gait_than_it_began_with():
     """A well-tuned gait and far too few evaluations to improve it."""
     objective = objective_for(LUXO)
-    first = find_gait(objective, budget=640, seed=1)
+    first = find_poses(objective, budget=640, seed=1)
     again = refine(objective, first.candidate, budget=16)
     assert again.outcome.best_value < first.value
     assert again.verified >= first.verified
@@ -204,22 +204,22 @@ def test_refining_never_gives_a_worse_gait_than_it_began_with():
 KILLED = """
 import sys
 from impel.toys.figure import load_figure
-from impel.toys.synthesis import find_gait, objective_for
-find_gait(objective_for(load_figure("luxo")), seed=5, budget=480, study=sys.argv[1],
+from impel.toys.synthesis import find_poses, objective_for
+find_poses(objective_for(load_figure("luxo")), seed=5, budget=480, study=sys.argv[1],
           progress=lambda count, best: print(count, flush=True))
 """
 
 
 def test_a_killed_search_resumes_to_the_same_toy_bit_for_bit(tmp_path):
     objective = objective_for(LUXO)
-    whole = find_gait(objective, seed=5, budget=480)
+    whole = find_poses(objective, seed=5, budget=480)
     process = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path / "s")], stdout=subprocess.PIPE, text=True)
     while int(process.stdout.readline()) < 160:
         pass
     os.kill(process.pid, signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
     reported = []
-    resumed = find_gait(objective, seed=5, budget=480, study=tmp_path / "s", progress=lambda n, b: reported.append(n))
+    resumed = find_poses(objective, seed=5, budget=480, study=tmp_path / "s", progress=lambda n, b: reported.append(n))
     assert resumed.candidate.tobytes() == whole.candidate.tobytes()
     assert (resumed.value, resumed.verified) == (whole.value, whole.verified)
     assert np.array_equal(resumed.outcome.values, whole.outcome.values)
@@ -247,9 +247,9 @@ def test_a_palette_kept_in_a_study_resumes_without_repeating_work(tmp_path):
 
 
 def test_a_study_of_another_figure_is_refused(tmp_path):
-    find_gait(objective_for(LUXO), budget=16, study=tmp_path / "s")
+    find_poses(objective_for(LUXO), budget=16, study=tmp_path / "s")
     with pytest.raises(Problem, match="was made with other settings: figure"):
-        find_gait(objective_for(load_figure("bounder")), budget=16, study=tmp_path / "s")
+        find_poses(objective_for(load_figure("bounder")), budget=16, study=tmp_path / "s")
 
 
 @pytest.mark.slow
@@ -257,7 +257,7 @@ def test_a_study_of_another_figure_is_refused(tmp_path):
 def test_the_default_search_finds_far_and_robust_gaits(name, least):
     """1500 evaluations, 8 seeds: the median goes far, and 7 of 8 winners keep 80 % at a quarter of the step."""
     objective = objective_for(load_figure(name))
-    gaits = [find_gait(objective, seed=seed) for seed in range(8)]
+    gaits = [find_poses(objective, seed=seed) for seed in range(8)]
     assert all(len(gait.outcome.values) == 1500 for gait in gaits)
     assert np.median([gait.value for gait in gaits]) >= least
     assert sum(gait.verified >= 0.8 * gait.value for gait in gaits) >= 7
@@ -293,7 +293,7 @@ def test_luxos_palette_has_three_clearly_different_gaits_that_hold_up():
 @pytest.mark.slow
 def test_with_the_periodicity_term_most_seeds_give_a_steady_gait():
     objective = objective_for(LUXO, {"distance": 1.0, "periodicity": 4.0}, seconds=8.0)
-    periods = [period_of_toy(find_gait(objective, seed=s).toy(objective), LUXO, seconds=30.0) for s in range(8)]
+    periods = [period_of_toy(find_poses(objective, seed=s).toy(objective), LUXO, seconds=30.0) for s in range(8)]
     assert sum(period in (1, 2) for period in periods) >= 6, periods
 
 

@@ -11,7 +11,7 @@ from impel.takes.lines import ROPE, WIRE, rope_lines, tube
 from impel.takes.take import Floats, Take, owner_of
 
 
-class Thread(NamedTuple):
+class Line(NamedTuple):
     """A rope or a wire as one more body to draw, so far without thickness: its vertices go out along the normals."""
 
     mesh: Mesh
@@ -20,10 +20,10 @@ class Thread(NamedTuple):
     rope: str | None  # its name, if it is a rope: then `mesh` shows how it lies in the first frame
 
 
-def threads_of(take: Take) -> list[Thread]:
+def lines_of(take: Take) -> list[Line]:
     """All wires, then all ropes."""
-    wires = [Thread(tube(line, 0.0), WIRE, owner_of(take, name), None) for name, line in take.wires.items()]
-    return wires + [Thread(laid(take, name, 0), ROPE, None, name) for name in take.ropes]
+    wires = [Line(tube(line, 0.0), WIRE, owner_of(take, name), None) for name, line in take.wires.items()]
+    return wires + [Line(laid(take, name, 0), ROPE, None, name) for name in take.ropes]
 
 
 def laid(take: Take, rope: str, frame: int, radius: float = 0.0) -> Mesh:
@@ -31,7 +31,7 @@ def laid(take: Take, rope: str, frame: int, radius: float = 0.0) -> Mesh:
     return tube(rope_lines(take, rope, [frame])[0], radius)
 
 
-def thread_points(take: Take, frames: NDArray[np.int64]) -> Floats:
+def line_points(take: Take, frames: NDArray[np.int64]) -> Floats:
     """(K, 3) where ropes and wires are in those frames, for the camera."""
     points = [rope_lines(take, name, frames).reshape(-1, 3) for name in take.ropes]
     for name, line in take.wires.items():

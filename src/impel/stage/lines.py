@@ -4,28 +4,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.motion.orientations import matrix_from_quaternion
-from impel.physics.joints import AT_A, AT_B, FRAME_A, FRAME_B, IN_SPHERE, LOWER, ON_CURVE, ON_SEGMENT, SLIDE, UPPER
+from impel.physics.joints import (
+    AT_A,
+    AT_B,
+    FRAME_A,
+    FRAME_B,
+    IN_SPHERE,
+    LOWER,
+    ON_CURVE,
+    ON_SEGMENT,
+    SLIDE,
+    UPPER,
+    Joints,
+)
 from impel.scene.values import WORLD
 from impel.stage.compile import Compiled
 
 Floats = NDArray[np.float64]
-Threads = dict[str, Floats]
+Lines = dict[str, Floats]
 
 STEPS = 8  # straight pieces between two points of a wire
 
 
-def threads_of(
-    compiled: Compiled, position: Floats, orientation: Floats, broke: dict[str, float]
-) -> tuple[Threads, Threads, Threads]:
+def lines_of(
+    joints: Joints | None,
+    compiled: Compiled,
+    time: Floats,
+    position: Floats,
+    orientation: Floats,
+    broke: dict[str, float],
+) -> tuple[Lines, Lines, Lines]:
     """Wires by "body.joint", in the frame of the body; ropes by joint, where their ends are (F, 2, 3); their slack.
 
     `position` and `orientation` are those of the shapes, over the whole take. A rope that `broke` at some time hangs
     from the second body alone.
     """
-    joints = compiled.stage.joints
-    wires: Threads = {}
-    ropes: Threads = {}
-    slack: Threads = {}
+    wires: Lines = {}
+    ropes: Lines = {}
+    slack: Lines = {}
     if joints is None:
         return wires, ropes, slack
     for k in np.argsort(joints.each["index"]):  # as they were written
@@ -50,7 +66,7 @@ def threads_of(
                     tips.append(np.tile(point, (len(position), 1)))
                 else:
                     tips.append(position[:, body] + matrix_from_quaternion(orientation[:, body]) @ point)
-            hangs = np.arange(len(position)) * compiled.pace.frame_seconds >= broke.get(name, np.inf)
+            hangs = time >= broke.get(name, np.inf)
             tips[0][hangs] = tips[1][hangs]
             ropes[name] = np.stack(tips, axis=1)
             slack[f"{name}.slack"] = np.maximum(fixed[UPPER] - np.linalg.norm(tips[1] - tips[0], axis=-1), 0.0)

@@ -1,0 +1,96 @@
+"""How a stage takes a change while it is played: what the field goes into is made anew, and the motion goes on.
+
+Nothing that is constant is changed in place: snapshots share it. What is state is.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from impel.control.actuators import Actuators
+from impel.control.specs import ActuatorSpec, largest_stable_step
+from impel.control.targets import KEY
+from impel.kernel import replace
+from impel.motion.splines import pose_at
+from impel.physics.broadphase import COUNT
+from impel.physics.coating import FINEST, mix
+from impel.physics.contact import Contacts, coating_row
+from impel.physics.sleep import rouse_all
+from impel.scene.scene import Scene
+from impel.stage.compile import Compiled, coating_of, pace_of
+from impel.stage.state import Stage
+from impel.stage.wishes import actuators_of, path_keys, spec_of, wishes_of
+
+
+def adopt(stage: Stage, compiled: Compiled, scene: Scene, field: str) -> tuple[dict[str, Any], Compiled]:
+    """Which parts of a stage are others, and what belongs to it, after a field has become what it is in `scene`."""
+    kind, *rest = field.split(".")
+    parts: dict[str, Any] = {}
+    if kind == "world":
+        rouse_all(stage.bodies)
+        parts = {"gravity": scene.world.gravity, "drag": scene.world.drag}
+    elif kind == "bodies":
+        compiled = compiled._replace(cast=compiled.cast | {rest[0]: scene.bodies[rest[0]]})
+        if stage.contacts is not None and rest[1] == "coating":
+            rouse_all(stage.bodies)
+            parts = {"contacts": _coated(stage, compiled, stage.contacts, rest[0])}
+    if stage.actuators is not None and kind in ("world", "actors"):
+        actuators, compiled = _driven(stage, compiled, scene, stage.actuators)
+        parts["actuators"] = actuators
+    return parts, compiled
+
+
+def _coated(stage: Stage, compiled: Compiled, contacts: Contacts, name: str) -> Contacts:
+    """The contacts with another coating of one body."""
+    i, body = compiled.bodies.index(name), compiled.cast[name]
+    coating = contacts.coating.copy()
+    own = coating_of(body, float(stage.bodies.mass[i]))
+    coating[i] = coating_row(own, body.shape.to_document(), coating[i, FINEST])
+    count, kind, inverse_mass = int(contacts.near.info[COUNT]), contacts.shapes.kind, stage.bodies.inverse_mass
+    mix(contacts.pair, count, kind, contacts.extent, coating, inverse_mass, contacts.material)
+    return replace(contacts, coating=coating)
+
+
+def _driven(stage: Stage, compiled: Compiled, scene: Scene, before: Actuators) -> tuple[Actuators, Compiled]:
+    """Other actuators, which go on from where the present ones are."""
+    index = {name: i for i, name in enumerate(compiled.bodies)}
+    wishes = wishes_of(scene, index)
+    pairs = list(zip(wishes, compiled.wishes, compiled.specs, strict=True))
+    specs = [spec if wish.wish is was.wish else spec_of(wish, compiled.solids, index) for wish, was, spec in pairs]
+    moved = [_where(spec) for spec in specs] != [_where(spec) for spec in compiled.specs]
+    linkage = None if moved else before.linkage
+    actuators = actuators_of(specs, compiled.start, compiled.ties, scene, linkage)
+    for a in range(len(specs)):
+        _find_target(actuators, before, a)
+    pace = pace_of(scene, stage, min(largest_stable_step(specs), compiled.spring_step))
+    keys = [
+        path_keys(wish.wish)[1] if wish.wish is not was.wish else k for (wish, was, _), k in zip(pairs, compiled.keys)
+    ]
+    return actuators, compiled._replace(pace=pace, keys=keys, wishes=wishes, specs=specs)
+
+
+def _where(spec: ActuatorSpec) -> tuple[Any, ...]:
+    """Where an actuator acts."""
+    return spec.point, spec.pulled, spec.against
+
+
+def _find_target(other: Actuators, now: Actuators, a: int) -> None:
+    """Put a target back on its path, if that is another: as many keys on from the first as before."""
+    (first, last), (was_first, was_last) = (paths.first_segment[a : a + 2] for paths in (other.paths, now.paths))
+    rows, count, was_count = other.paths.segments[first:last], last - first, was_last - was_first
+    if count == was_count and np.array_equal(rows, now.paths.segments[was_first:was_last]):
+        return
+    if now.segment[a] >= count:
+        now.segment[a], now.u[a] = count - 1, 1.0
+    loops = other.paths.loops[a] == 1
+    now.lap[a] *= loops
+    for table in (now.heading, now.reached):
+        if table[a, KEY] >= 0:
+            lap, key = divmod(int(table[a, KEY]), int(was_count))
+            table[a, KEY] = loops * lap * count + min(key, count - 1)
+    was = now.pose[a].copy()
+    now.pose[a], now.tangent[a] = pose_at(rows[int(now.segment[a])], now.u[a], bool(other.paths.turns[a]))
+    ends = not loops and now.segment[a] == count - 1 and now.u[a] == 1.0
+    if not ends or math.dist(was, now.pose[a]) > 0.0:
+        now.done[a] = 0.0
