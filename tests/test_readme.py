@@ -50,10 +50,10 @@ def test_the_walker_of_the_readme_may_join_a_scene() -> None:
     assert parse_scene(parse_document(f"impel: 1\n{line[1]}", "scene.yaml")).walkers["spider"].walker == "creature"
 
 
-@pytest.mark.parametrize("code", blocks("python"))
-def test_the_python_of_the_readme_runs(code: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("code", "saved"), list(zip(blocks("python"), ("arm.yaml", "played.yaml"), strict=True)))
+def test_the_python_of_the_readme_runs(code: str, saved: str, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
-    assert (tmp_path / "arm.yaml").exists()
+    assert (tmp_path / saved).exists()
 
 
 def try_out(field: str, value: float) -> Take:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from impel.files import Problem, format_document, parse_document
-from impel.scene import Scene, load_scene, parse_scene, problems, scene_schema, unsupported
+from impel.scene import Scene, how_it_changes, load_scene, parse_scene, problems, scene_schema, unsupported
 from impel.scene.actors import ELASTICITY
 
 EVERYTHING = """
@@ -60,6 +60,14 @@ actors:
 appointments:
   handshake: {cues: [ball.move.2, upper.turn.1]}
   parting: {cues: [ball.turn.1, rod.goals.1], after: [handshake]}
+pushes:
+  - {body: ball, point: [0, 0, 0.1], from: 1, until: 1.3, force: [20, 0, 0]}
+  - {body: rod, spring: 100, damping: 5, to: [[0, 0, 0, 1], [1, 0, 0, 2]]}
+changes:
+  - {time: 1, field: actors.ball.move.speed, value: 3}
+  - {time: 2, field: actors.ball.move.keys.0, value: [0, 0, 2]}
+  - {time: 3, field: bodies.ball.coating, value: {friction: 0.1}}
+  - {time: 3, field: actors.upper.turn.alpha}
 camera: {from: [4, -6, 3], to: [0, 0, 1], fov: 35}
 """
 
@@ -187,6 +195,25 @@ def test_every_field_has_a_sentence_for_animators():
             if not (text.endswith(".") and len(text.split()) >= 4 and len(text) <= 160):
                 missing.append((model, name, text))
     assert missing == []
+
+
+def test_every_field_tells_what_it_takes_to_change_it():
+    schema = scene_schema()
+    told = {}
+    for model, definition in [("Scene", schema), *schema["$defs"].items()]:
+        definition = definition.get("anyOf", [definition])[-1]
+        told |= {f"{model}.{name}": field["changes"] for name, field in definition["properties"].items()}
+    assert set(told.values()) == {"in place", "laid out again", "new kind"}
+    assert [name for name, kind in told.items() if kind == "new kind"] == ["World.joints"]
+    for name in ("Move.speed", "MoveKey.at", "Turn.strength", "Coating.friction", "World.gravity", "Body.color"):
+        assert told[name] == "in place", name
+    for name in ("Body.mass", "Joint.hinge", "World.fps", "Rod.radius", "FollowKey.time", "Walker.mood"):
+        assert told[name] == "laid out again", name
+    scene = parse_scene(everything())
+    assert how_it_changes(scene, "actors.ball.move.keys.0") == "in place"
+    assert how_it_changes(scene, "bodies.ball.coating.friction") == "in place"
+    assert how_it_changes(scene, "bodies.ball.mass") == "laid out again"
+    assert how_it_changes(scene, "world.joints") == "new kind"
 
 
 def conforms(value, schema, root):

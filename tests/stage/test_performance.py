@@ -287,3 +287,17 @@ def test_head_of_a_chain_neither_jumps_nor_is_driven_by_the_links_it_drags() -> 
     assert np.abs(take.position[:, head, 2] - 0.0796).max() < 0.002
     assert take.channels["link 0.speed"].max() < 1.5
     assert take.position[-1, head, 0] > 1.0
+
+
+def test_what_pushes_off_a_loose_body_gives_it_just_the_opposite_spin() -> None:
+    """The torque of each step is its own; it used to add up where no joint ties the other body."""
+    scene = Scene(seconds=1, gravity=[0, 0, 0])
+    scene.body("one", box=[0.2, 0.3, 0.4], mass=1)
+    scene.body("other", box=[0.2, 0.3, 0.4], mass=1, at=[2, 0, 0])
+    scene["one"].turn([{"euler": [0, 0, 0]}, {"euler": [0, 0, 40]}], against="other", base_angle=10)
+    performance = Performance(scene)
+    for _ in range(20):
+        performance.next_frame()
+        momentum = performance.stage.bodies.momentum
+        np.testing.assert_allclose(momentum[0], -momentum[1], atol=1e-12)
+    assert momentum[0, 2] > 1e-3

@@ -73,7 +73,9 @@ def next_scene(scene: Scene, field: str, value: Any) -> Scene:
                 lines += _actor(actor, name, f"actors.{name}", after)
     else:
         lines += _size(after)
-    lines = lines or [*frame_problems(after), *unsupported(after)]
+    if not lines:
+        before = unsupported(scene)
+        lines += [*frame_problems(after), *(line for line in unsupported(after) if line not in before)]
     if lines:
         raise Problem(*lines)
     return after

@@ -126,6 +126,11 @@ class Scene(Model):
         fields = {"from" if name == "from_" else name: value for name, value in fields.items()}
         self.pushes = [*self.pushes, *Scene(pushes=[{"body": body, **fields}]).pushes]
 
+    def change(self, field: str, value: Any = None, *, time: float) -> None:
+        """Add a change: `scene.change("actors.ball.move.speed", 2, time=1.5)`."""
+        entry = {"time": time, "field": field, "value": value}
+        self.changes = [*self.changes, *Scene(changes=[entry]).changes]
+
     def __getitem__(self, name: str) -> "Handle":
         """The body of that name, to give it wishes: `scene["ball"].move(...)`."""
         if name not in self.bodies:

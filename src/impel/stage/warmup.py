@@ -5,12 +5,15 @@ from impel.stage.simulate import simulate
 
 
 def _scene(joints: str) -> Scene:
-    """A scene that uses every room, with its joints held in this way."""
+    """A scene that uses every room and is changed at play, with its joints held in this way."""
     scene = Scene(world={"joints": joints, "seconds": 0.1})
     scene.body("ground", plane={}, fixed=True)
     scene.body("ball", sphere=0.2, mass=1, at=[0, 0, 1]).move([[0, 0, 1], [1, 0, 1]], base_distance=0.3)
     scene["ball"].turn([{"euler": [0, 0, 0]}, {"euler": [0, 0, 90]}])
     scene.joint("pin", ball=["world", "ball"], at=[0, 0, 1.5])
+    scene.push("ball", force=[1, 0, 0])
+    scene.change("world.gravity", [0, 0, -5], time=0.05)
+    scene.change("bodies.ball.coating.friction", 0.5, time=0.05)
     scene.walker("spider", path=[[0, 5, 0], [4, 5, 0]])
     return scene
 
