@@ -21,6 +21,7 @@ if not PLAIN:
         from numba.core.serialize import dumps
         from numba.core.targetconfig import TargetConfig
         from numba.core.typed_passes import NativeLowering, NoPythonSupportedFeatureValidation
+        from numba.core.types.functions import BaseFunction
         from numba.core.typing.templates import AttributeTemplate
     except ImportError as missing:
         PLAIN = f"this numba is not known well enough: {missing}"
@@ -28,6 +29,7 @@ if not PLAIN:
 __all__ = [
     "PLAIN",
     "AttributeTemplate",
+    "BaseFunction",
     "CPUDispatcher",
     "CompileResult",
     "Compiler",
