@@ -59,7 +59,7 @@ def ask(bodies, joints, contacts, actuators, handles, s, gravity, dt, dt_last, i
         look_back(joints, handles, handles.island[n])
     settle(bodies, joints, actuators, handles, gravity, dt_last)
     if in_parts:
-        note_damping(actuators, handles)
+        note_damping(actuators, handles, dt)
     for n in range(handles.count[ACTUATORS]):
         handles.done[actuators.structure[handles.actuator[n]]] = 1
     return True

@@ -44,7 +44,7 @@ class Handles:
     island_of: Integers  # (N,) -1 for bodies without joints
     acts: Integers  # (N,) 1 for bodies of structures that have actuators
     # The cluster.
-    count: Integers  # (6,) ACTUATORS ...
+    count: Integers  # (7,) ACTUATORS ...; SHAKY is of all clusters
     actuator: Integers  # (most,) its actuators
     island: Integers  # (I,) its islands of joints
     member: Integers  # (N,) its bodies
@@ -71,7 +71,7 @@ class Handles:
     smooth: Floats2  # ... without friction ...
     free: Floats2  # ... and with nothing in the way
     square: Floats3  # (3, 3 most, 3 most) what `law.prepare` makes of them
-    vectors: Floats2  # (9, 6 most) scratch
+    vectors: Floats2  # (10, 6 most) scratch
     dense: Floats3  # (4, 3 most, 3 most) scratch
     # Who damps whom until control is evaluated again: with how many, with whom, and by how much.
     company: Integers  # (A,)
@@ -86,7 +86,7 @@ class Handles:
 
 
 # Entries of `count`.
-ACTUATORS, HANDLES, ISLANDS, MEMBERS, ALIVE, PRESSED = range(6)
+ACTUATORS, HANDLES, ISLANDS, MEMBERS, ALIVE, PRESSED, SHAKY = range(7)
 
 
 def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Handles:
@@ -103,7 +103,7 @@ def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Ha
         most=most,
         island_of=island_of,
         acts=np.isin(actuators.whole, actuators.whole[actuators.body]).astype(np.int64),
-        count=np.zeros(6, np.int64),
+        count=np.zeros(7, np.int64),
         actuator=np.zeros(most, np.int64),
         island=np.zeros(bodies, np.int64),
         member=np.zeros(bodies, np.int64),
@@ -128,7 +128,7 @@ def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Ha
         smooth=np.zeros((n, n)),
         free=np.zeros((n, n)),
         square=np.zeros((3, n, n)),
-        vectors=np.zeros((9, 2 * n)),
+        vectors=np.zeros((10, 2 * n)),
         dense=np.zeros((4, n, n)),
         company=np.zeros(len(actuators.body), np.int64),
         partner=np.zeros((len(actuators.body), most), np.int64),
@@ -156,7 +156,7 @@ def gather_cluster(bodies, joints, contacts, actuators, handles, s):
     seen, count = handles.seen, handles.count
     for i in range(len(seen)):
         seen[i] = 0
-    for k in range(6):
+    for k in range(SHAKY):
         count[k] = 0
     linkage = actuators.linkage
     _include(bodies, actuators, handles, actuators.whole[linkage.body[linkage.first[s]]])
@@ -382,7 +382,7 @@ def _tilted(actuators, body, about):
     """Whether what stands is to be turned over."""
     tilted = False
     for n in range(len(actuators.body)):
-        if actuators.body[n] == body and actuators.paths.turns[n] == 1:
+        if actuators.body[n] == body and actuators.paths.turns[n] == 1 and actuators.against[n] < 0:
             tilted |= abs(dot(get3(actuators.offset, n), about)) > LIFT * actuators.base[n]
     return tilted
 

@@ -27,8 +27,11 @@ from impel.control.law import (
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, dot, get3, get3_at, norm, scale, set3, sub
 from impel.stage.handles import (
+    ABOUT_A,
+    ABOUT_B,
     ACTUATORS,
     ALIVE,
+    ALONG,
     GRIP,
     HANDLES,
     LIMIT,
@@ -36,6 +39,7 @@ from impel.stage.handles import (
     PRESSED,
     PUSH,
     ROLL,
+    SHAKY,
     TWIST,
     lift_of,
     set_three,
@@ -51,10 +55,11 @@ ALL, SMOOTH, NOTHING = range(3)  # what holds: all that is live, that without fr
 STILL, HUNTING = 0.02, 0.1
 
 GRASP = 2.0  # times the weight of what is loose: so hard must two sides press to hold it by a friction of 0.5, and more
+LIVELY = 0.01  # (rad)²: how far the swing of what stands may get on while control is held
 CLOSED = 0.1  # of the base distance: who is kept from its target by more presses as hard as it shall
 
 # Rows of `vectors`.
-FORCE, REST, ANYWAY, SCRATCH, BLOCKED, EXTRA, MOVING, MISSED, GAIN = range(9)
+FORCE, REST, ANYWAY, SCRATCH, BLOCKED, EXTRA, MOVING, MISSED, GAIN, RATTLE = range(10)
 
 
 @kernel
@@ -73,9 +78,11 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
         if held:
             hold_on(actuators, handles, ALL, stuck)
             prepare(stuck, n, square)
+        find_rattle(bodies, handles)
         pull(actuators, handles, stuck, square, held, loose, gravity)
         if not held or not let_go(joints, actuators, handles):
             break
+    leave_rattle(actuators, handles, dt_last)
     if dt_last > 0.0:
         smooth, its_square = free, handles.square[NOTHING]
         if held:
@@ -144,6 +151,50 @@ def hold_on(actuators, handles, what, out):
 
 
 @kernel
+def find_rattle(bodies, handles):
+    """What stands is not quite still: it gives way a little, and rattles. Leave in `vectors` how much of the actuators'
+    rates that is. A torque that damps it, made for the heavy post on it, would shake a light foot ever harder."""
+    n, m, alive, load, rattle = (
+        3 * handles.count[ACTUATORS], handles.count[ALIVE], handles.alive, handles.load, handles.vectors[RATTLE],
+    )  # fmt: skip
+    for i in range(m):
+        load[i] = _rate_at(bodies, handles, alive[i])
+    solve_dense(handles.support, m, load)
+    for i in range(n):
+        rattle[i] = 0.0
+        for k in range(m):
+            rattle[i] += handles.answer[i, alive[k]] * load[k]
+
+
+@kernel
+def _rate_at(bodies, handles, h):
+    """How fast a handle moves."""
+    a, b = handles.body[h, 0], handles.body[h, 1]
+    along = get3(bodies.velocity, a)
+    turn = dot(get3(bodies.spin, a), get3_at(handles.row, h, ABOUT_A))
+    if b >= 0:
+        along = sub(along, get3(bodies.velocity, b))
+        turn += dot(get3(bodies.spin, b), get3_at(handles.row, h, ABOUT_B))
+    return dot(along, get3_at(handles.row, h, ALONG)) + turn
+
+
+@kernel
+def leave_rattle(actuators, handles, dt_last):
+    """Take wishes, rates and what was missed of the last wishes as they are without it."""
+    for k in range(handles.count[ACTUATORS]):
+        a, rattle = handles.actuator[k], three(handles.vectors[RATTLE], k)
+        set3(actuators.wish, a, _calm_wish(actuators, handles, k, a))
+        set3(actuators.last_rate, a, sub(get3(actuators.last_rate, a), rattle))
+        if dt_last > 0.0:
+            set3(actuators.missed, a, axpy(1.0 / dt_last, rattle, get3(actuators.missed, a)))
+
+
+@kernel(inline=True)
+def _calm_wish(actuators, handles, k, a):
+    return axpy(actuators.damping[a], three(handles.vectors[RATTLE], k), get3(actuators.wish, a))
+
+
+@kernel
 def pull(actuators, handles, stuck, square, held, loose, gravity):
     """Leave in `vectors` the forces that the wishes take; and those that press what is in the way."""
     n = 3 * handles.count[ACTUATORS]
@@ -152,15 +203,17 @@ def pull(actuators, handles, stuck, square, held, loose, gravity):
     )  # fmt: skip
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        set_three(left, k, sub(scale(get3(actuators.wish, a), math.sqrt(actuators.whole_inertia[a])), three(anyway, k)))
+        wish = _calm_wish(actuators, handles, k, a)
+        set_three(left, k, sub(scale(wish, math.sqrt(actuators.whole_inertia[a])), three(anyway, k)))
     forces_for(stuck, square, n, left, force, scratch)
     if not held:
         return
+    calm_down(actuators, handles)
     blocked, extra = handles.vectors[BLOCKED], handles.vectors[EXTRA]
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         size = math.sqrt(actuators.whole_inertia[a])
-        wish = get3(actuators.wish, a)
+        wish = _calm_wish(actuators, handles, k, a)
         told = actuators.press[a] >= 0.0 and handles.count[PRESSED] == 1
         if told:  # its press is given; only its damping is left
             wish = sub(wish, pull_of(actuators, a))
@@ -179,6 +232,20 @@ def pull(actuators, handles, stuck, square, held, loose, gravity):
     keep_blocked(handles, stuck, square, extra)
     for i in range(n):
         force[i] += extra[i]
+
+
+@kernel
+def calm_down(actuators, handles):
+    """Damp the rattle of what stands, as light as it is where nothing holds it."""
+    n, rattle, extra, left = (
+        3 * handles.count[ACTUATORS], handles.vectors[RATTLE], handles.vectors[EXTRA], handles.vectors[REST],
+    )  # fmt: skip
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        set_three(left, k, scale(three(rattle, k), -actuators.damping[a] * math.sqrt(actuators.whole_inertia[a])))
+    forces_for(handles.free, handles.square[NOTHING], n, left, extra, handles.vectors[SCRATCH])
+    for i in range(n):
+        handles.vectors[FORCE, i] += extra[i]
 
 
 @kernel
@@ -358,7 +425,7 @@ def _find_weak(actuators, handles, stuck, short):
 
 
 @kernel
-def note_damping(actuators, handles):
+def note_damping(actuators, handles, dt):
     """Keep which forces take the motion out of the actuators of the cluster: C times what their accelerations take."""
     count = handles.count[ACTUATORS]
     n = 3 * count
@@ -366,6 +433,8 @@ def note_damping(actuators, handles):
     stuck, square = (handles.stuck, handles.square[ALL]) if held else (handles.free, handles.square[NOTHING])
     forces, spare, swap, other = handles.dense[0], handles.dense[1], handles.dense[2], handles.dense[3]
     write_out(stuck, square, n, forces, spare, swap)
+    if held:
+        _see_how_lively(actuators, handles, forces, dt)
     if held:  # and for what is in the way: (1 - N·W)·N_free·(1 - W·N)
         write_out(handles.free, handles.square[NOTHING], n, other, spare, swap)
         multiply_dense(forces, stuck, n, spare)
@@ -386,9 +455,34 @@ def note_damping(actuators, handles):
             b = handles.actuator[m]
             handles.partner[a, m] = b
             share = -math.sqrt(actuators.whole_inertia[a] * actuators.whole_inertia[b]) * actuators.damping[b]
+            if _stands(handles, actuators.body[b]) or _stands(handles, actuators.against[b]):
+                share *= 1.0 if actuators.against[b] < 0 else 0.0  # its rate would tell of rattle
             for i in range(3):
                 for j in range(3):
                     handles.damper[3 * a + i, 3 * m + j] = share * forces[3 * k + i, 3 * m + j]
+
+
+@kernel
+def _see_how_lively(actuators, handles, forces, dt):
+    """Whether what stands would be shaken by forces that are held for dt, being light itself: then they must not be."""
+    n = 3 * handles.count[ACTUATORS]
+    for i in range(n):
+        a = handles.source[i]
+        if actuators.against[a] >= 0:  # only those feel how what they push off turns
+            gain = 0.0  # of an acceleration that is asked for, if what stands did not
+            for k in range(n):
+                gain += handles.free[i, k] * forces[k, i]
+            if gain * actuators.stiffness[a] * dt * dt > LIVELY:
+                handles.count[SHAKY] = 1
+
+
+@kernel
+def _stands(handles, body):
+    for h in range(3 * handles.count[ACTUATORS], handles.count[HANDLES]):
+        touches = handles.body[h, 0] == body or handles.body[h, 1] == body
+        if touches and handles.kind[h] == PUSH and handles.live[h] == 1:
+            return True
+    return False
 
 
 @kernel

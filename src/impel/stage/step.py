@@ -18,6 +18,7 @@ from impel.physics.sleep import all_sleep, settle
 from impel.physics.verdicts import DIVERGED, GOOD, IMPRECISE, NOT_A_NUMBER
 from impel.stage.answers import ask
 from impel.stage.events import notice
+from impel.stage.handles import SHAKY
 from impel.stage.pushes import any_push, push_bodies
 from impel.stage.settling import ease
 
@@ -87,6 +88,7 @@ def control(bodies, joints, contacts, actuators, handles, gravity, dt, dt_last, 
         handles.done[s] = 0
     for a in range(len(handles.company)):
         handles.company[a] = 0
+    handles.count[SHAKY] = 0
     for s in range(len(handles.done)):  # 1.2 and 1.3: those who touch each other are asked together
         if handles.done[s] == 0 and not ask(
             bodies, joints, contacts, actuators, handles, s, gravity, dt, dt_last, in_parts
@@ -242,10 +244,10 @@ def swung(bodies, handles, seconds):
 @kernel
 def stirred(now, before, held_for):
     """Whether what holds an actor has changed: something touches it or lets go, a joint meets or leaves a limit, or
-    breaks; or its links have turned."""
+    breaks; its links have turned; or what it stands on is shaky."""
     if now.actuators is None:
         return False
-    if swung(now.bodies, now.handles, held_for):
+    if now.handles.count[SHAKY] == 1 or swung(now.bodies, now.handles, held_for):
         return True
     if now.joints is not None:
         for j in range(len(now.joints.active)):
