@@ -115,17 +115,9 @@ class Shape(Model):
     @property
     def half_size(self) -> float:
         """The smallest distance from its middle to its surface, in metres; unbounded for a plane."""
-        if self.sphere is not None:
-            return self.sphere
-        if self.box is not None:
-            return min(self.box) / 2
-        if self.capsule is not None:
-            return self.capsule.radius
-        if self.cylinder is not None:
-            return min(self.cylinder.radius, self.cylinder.length / 2)
-        if self.blob is not None:
-            return min([point.radius for point in self.blob.points] + [limb.radius for limb in self.blob.segments])
-        return float("inf")
+        from impel.geometry.kinds import inner_of
+
+        return inner_of(self.to_document())
 
 
 SHAPES = tuple(Shape.model_fields)
