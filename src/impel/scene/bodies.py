@@ -127,7 +127,7 @@ class Placed(Model):
     """A form with a place and an orientation in the world."""
 
     example: ClassVar[str] = "{shape: {sphere: 1}, at: [0, 0, 1]}"
-    shape: Shape = Field(description="Its form: one of sphere, box, capsule, cylinder, plane or blob.")
+    shape: Shape = Field(description=f"Its form: one of {', '.join(SHAPES[:-1])} or {SHAPES[-1]}.")
     at: Point = Field(
         default=(0.0, 0.0, 0.0),
         description="Where it is at the start, in metres, z is up: its middle; of a blob, the origin of its points.",
