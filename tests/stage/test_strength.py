@@ -149,3 +149,37 @@ def test_a_lopsided_body_goes_through_its_keys_with_its_origin() -> None:
     take = simulate(scene)
     assert np.abs(take.position[-1, 0] - [1, 0, 1]).max() < 0.01
     assert np.abs(take.position[:, 0, 1:] - [0, 1]).max() < 0.01
+
+
+def arm_with_tray(load: float, strength: float | str) -> Scene:
+    """Two links and a tray that is held level, with a box put on it."""
+    scene = Scene(seconds=6)
+    scene.body("ground", plane={}, fixed=True)
+    bar = {"radius": 0.05, "length": 0.5}
+    scene.body("upper", capsule=bar, mass=2, at=[0, 0, 1.25])
+    scene.body("lower", capsule=bar, mass=2, at=[0.25, 0, 1.5], euler=[0, 90, 0])
+    tray = scene.body("tray", box=[0.5, 0.5, 0.04], mass=1, at=[0.6, 0, 1.6])
+    for name, pair, at in (
+        ("shoulder", ["world", "upper"], [0, 0, 1.0]),
+        ("elbow", ["upper", "lower"], [0, 0, 1.5]),
+        ("wrist", ["lower", "tray"], [0.5, 0, 1.5]),
+    ):
+        scene.joint(name, hinge=pair, at=at, axis=[0, 1, 0])
+    scene.body("box", box=[0.3, 0.3, 0.3], mass=load, at=[0.6, 0, 1.77])
+    tray.move([[0.6, 0, 1.6]], strength=strength)
+    tray.turn([{"euler": [0, 0, 0]}], strength="unlimited")
+    return scene
+
+
+def test_what_is_put_on_the_tray_of_an_arm_shows_and_the_strength_of_the_remark_carries_it() -> None:
+    def height(load: float, strength: float | str) -> tuple[float, Take]:
+        take = simulate(arm_with_tray(load, strength))
+        return float(take.position[-1, take.index("tray"), 2]), take
+
+    light, _ = height(1, "auto")
+    heavy, take = height(60, "auto")
+    assert light - heavy > 0.2
+    (remark,) = [line for line in take.remarks() if line.startswith("tray.move")]
+    enough = float(remark.split("strength: ")[1].split()[0])
+    assert height(60, enough)[0] == pytest.approx(light, abs=0.05)
+    assert height(60, "unlimited")[0] == pytest.approx(light, abs=0.05)

@@ -114,6 +114,7 @@ def make_actuators(
 
     loads = [_loads(s, bodies, linkage, int(k), int(i), gravity) for s, k, i in zip(specs, member, structure)]
     automatic = [auto_strength(load.weight, load.inertia, s.stiffness, s.base) for s, load in zip(specs, loads)]
+    strength = np.array([s.share * auto if s.strength is None else s.strength for s, auto in zip(specs, automatic)])
     reach = np.array([reach_of(s.base, s.kind == "turn") for s in specs]).reshape(n, 2)
     m = len(linkage.body)
     starts = [pose_at(row, 0.0, bool(t)) for row, t in zip(paths.segments[paths.first_segment[:-1]], paths.turns)]
@@ -129,13 +130,13 @@ def make_actuators(
         paths=paths,
         linkage=linkage,
         base=column("base"),
-        far=_far(specs, loads),
+        far=_far(specs, loads, strength),
         limit=reach[:, 0].copy(),
         enough=reach[:, 1].copy(),
         stiffness=column("stiffness"),
         damping=column("damping"),
         adaptation=column("adaptation"),
-        strength=np.array([s.share * auto if s.strength is None else s.strength for s, auto in zip(specs, automatic)]),
+        strength=strength,
         inertia=np.array([load.inertia for load in loads]),
         weight=np.array([load.weight for load in loads]),
         wild=_wild(specs, loads, gravity),
@@ -170,14 +171,13 @@ def make_actuators(
     )
 
 
-def _far(specs: Sequence[ActuatorSpec], loads: Sequence["Loads"]) -> Floats:
-    """How far from its target a body is pulled no harder if it goes farther: twice the base distance, which is what
-    a strength that is derived is made for, or as far as one that is given suffices."""
+def _far(specs: Sequence[ActuatorSpec], loads: Sequence["Loads"], strength: Floats) -> Floats:
+    """How far from its target a body is pulled no harder if it goes farther: as far as its strength suffices, and at
+    least twice the base distance."""
     far = []
-    for s, load in zip(specs, loads):
+    for s, load, most in zip(specs, loads, strength):
         pull = load.inertia * s.stiffness
-        enough = (s.strength - load.weight) / pull if s.strength is not None and pull > 0.0 else 0.0
-        far.append(max(2 * s.base, enough))
+        far.append(max(2 * s.base, (most - load.weight) / pull if pull > 0.0 else 0.0))
     return np.array(far)
 
 

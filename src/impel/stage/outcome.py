@@ -24,12 +24,14 @@ SURE = 1.2  # times what was missing: the strength that will do
 ASKEW = 0.5  # cosine: a wish to turn that is farther than 60° off the axis of a hinge is not what the hinge allows
 
 
-def outcomes(compiled: Compiled, stage: Stage, time: Floats, lengths: Floats, felt: Floats) -> list[dict[str, Any]]:
+def outcomes(
+    compiled: Compiled, stage: Stage, time: Floats, lengths: Floats, felt: Floats, told: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
     """The events "held up" and "out of time": one for each actuator that did not come to its last key, or, on a loop,
     that goes round no more.
 
     `lengths` (S,) are those of the segments of all paths, in metres or radians; `felt` (F, A, 2) tells how far each
-    actuator had come, and whether its strength was used up.
+    actuator had come, and whether its strength was used up; `told` are the events until now.
     """
     actuators = stage.actuators
     progress, saturated = felt[:, :, 0], felt[:, :, 1]
@@ -40,7 +42,11 @@ def outcomes(compiled: Compiled, stage: Stage, time: Floats, lengths: Floats, fe
         speed = base * float(actuators.stiffness[a] / actuators.damping[a])
         first, last = actuators.paths.first_segment[a : a + 2]
         left = float(lengths[first:last].sum() - progress[-1, a])
-        events += _overload(compiled, stage, a, time, saturated[:, a])
+        needs, carrying = 0.0, []
+        if saturated[:, a].any():
+            carrying = _loose(stage, int(actuators.body[a]), _met(compiled, stage, told, time[saturated[:, a] > 0.0]))
+            needs = _enough(stage, a, carrying)
+            events += _overload(compiled, stage, a, time, saturated[:, a], needs, carrying)
         if not loops and (actuators.done[a] == 1.0 or left <= NEAR * base):
             continue
         best = np.maximum.accumulate(progress[:, a])
@@ -51,7 +57,7 @@ def outcomes(compiled: Compiled, stage: Stage, time: Floats, lengths: Floats, fe
         details = {"lap": int(actuators.lap[a])} if loops else _keys(compiled, actuators, a)
         if held:
             used_up = bool(saturated[since:, a].mean() > 0.5)
-            details |= {"because": _in_the_way(compiled, stage, a, used_up)}
+            details |= {"because": _in_the_way(compiled, stage, a, needs if used_up else 0.0)}
         else:
             lately = int(np.searchsorted(time, time[-1] - PATIENCE))
             pace = (best[-1] - best[lately]) / max(time[-1] - time[lately], 1e-9)
@@ -61,47 +67,62 @@ def outcomes(compiled: Compiled, stage: Stage, time: Floats, lengths: Floats, fe
     return events
 
 
-def _overload(compiled: Compiled, stage: Stage, a: int, time: Floats, saturated: Floats) -> list[dict[str, Any]]:
+def _overload(
+    compiled: Compiled, stage: Stage, a: int, time: Floats, saturated: Floats, needs: float, carrying: list[int]
+) -> list[dict[str, Any]]:
     """The event "overloaded" for an actuator whose strength was used up for long."""
     assert stage.actuators is not None
     frames = np.flatnonzero(saturated > 0.0)
     seconds = len(frames) * float(time[1] - time[0]) if len(time) > 1 else 0.0
     if seconds < LONG:
         return []
-    body = int(stage.actuators.body[a])
     details = {
         "seconds": seconds,
         "strength": float(stage.actuators.strength[a]),
-        "needs": _enough(stage, a),
-        "carrying": [compiled.bodies[i] for i in _loose(stage, body)],
+        "needs": needs,
+        "carrying": [compiled.bodies[i] for i in carrying],
     }
     return [
         {"time": float(time[frames[0]]), "kind": "overloaded", "subject": compiled.actuators[a], "details": details}
     ]
 
 
-def _enough(stage: Stage, a: int) -> float:
+def _enough(stage: Stage, a: int, carrying: list[int]) -> float:
     """A strength that would do: what suits its own structure, and what is loose and touches that."""
     actuators = stage.actuators
     assert actuators is not None
     pull = actuators.inertia[a] * actuators.stiffness[a] * actuators.base[a]
-    loose = _loose(stage, int(actuators.body[a]))
-    load = float(stage.bodies.mass[loose].sum()) * float(np.linalg.norm(stage.gravity)) * float(actuators.arm[a])
+    load = float(stage.bodies.mass[carrying].sum()) * float(np.linalg.norm(stage.gravity)) * float(actuators.arm[a])
     needed = 2 * float(actuators.weight[a] + pull) + 2 * load
     return SURE * max(needed, float(actuators.strength[a]) if math.isfinite(actuators.strength[a]) else 0.0)
 
 
-def _loose(stage: Stage, body: int) -> list[int]:
-    """What can move, is no part of the structure of a body, and touches it or something that does."""
-    assert stage.actuators is not None
+def _met(compiled: Compiled, stage: Stage, told: list[dict[str, Any]], when: Floats) -> set[tuple[int, int]]:
+    """The pairs of bodies that touched at one of these times: from those that do now back through what was told."""
     if stage.contacts is None:
-        return []
+        return set()
+    index = {name: i for i, name in enumerate(compiled.bodies)}
+    now = {(int(a), int(b)) for a, b in np.sort(stage.contacts.pair[stage.contacts.touching != 0.0], axis=1)}
+    met: set[tuple[int, int]] = set()
+    later = len(when)
+    for event in reversed([e for e in told if e["kind"] in ("contact begins", "contact ends")]):
+        earlier = int(np.searchsorted(when, event["time"]))
+        if earlier < later:
+            met |= now
+            later = earlier
+        a, b = sorted((index[event["subject"]], index[event["details"]["with"]]))
+        (now.discard if event["kind"] == "contact begins" else now.add)((a, b))
+    return met | now if later > 0 else met
+
+
+def _loose(stage: Stage, body: int, met: set[tuple[int, int]]) -> list[int]:
+    """What can move, is no part of the structure of a body, and touched it or something that did."""
+    assert stage.actuators is not None
     whole, movable = stage.actuators.whole, stage.bodies.inverse_mass > 0.0
-    pairs = stage.contacts.pair[stage.contacts.touching != 0.0]
     own = {int(whole[body])}
     grown = True
     while grown:
-        found = {int(whole[j]) for pair in pairs for i, j in (pair, pair[::-1]) if whole[i] in own and movable[j]}
+        found = {int(whole[j]) for pair in met for i, j in (pair, pair[::-1]) if whole[i] in own and movable[j]}
         grown = not found <= own
         own |= found
     return [i for i in range(len(movable)) if movable[i] and whole[i] in own and whole[i] != whole[body]]
@@ -115,8 +136,9 @@ def _keys(compiled: Compiled, actuators: Any, a: int) -> dict[str, Any]:
     return {"reached": sum(key is not None for key in passed), "keys": sum(key is not None for key in written)}
 
 
-def _in_the_way(compiled: Compiled, stage: Stage, a: int, used_up: bool) -> str:
-    """What keeps an actor from getting on, as far as it can be seen from where it ended, and what would help."""
+def _in_the_way(compiled: Compiled, stage: Stage, a: int, needs: float) -> str:
+    """What keeps an actor from getting on, as far as it can be seen from where it ended, and what would help: so much
+    strength, if it is that."""
     assert stage.actuators is not None
     body, turns = int(stage.actuators.body[a]), bool(stage.actuators.paths.turns[a])
     for joint in () if stage.joints is None else np.flatnonzero(_ties(stage.joints, body)):
@@ -125,10 +147,10 @@ def _in_the_way(compiled: Compiled, stage: Stage, a: int, used_up: bool) -> str:
             return hindrance
     touched = _touched(compiled, stage, body)
     against = f"it touches {', '.join(touched)}; " if touched else ""
-    if used_up:
+    if needs > 0.0:
         strength = float(stage.actuators.strength[a])
         used = f"{against}all its strength of {plain(strength, 3)} {'N·m' if turns else 'N'} is used"
-        return f'{used}: strength: {plain(_enough(stage, a), 2)} or "unlimited" would do'
+        return f'{used}: strength: {plain(needs, 2)} or "unlimited" would do'
     if not touched and stage.joints is not None and _ties(stage.joints, body).any() and not turns:
         return "its joints do not let it get nearer: its way may lead out of reach"
     return f"{against}a smaller {'base_angle' if turns else 'base_distance'} or more speed makes it push harder"

@@ -90,7 +90,7 @@ class Recorder:
                 tracks[f"{label}.target"] = self.target[:count, a].copy()
                 paths[label] = polyline(actuators.paths, a)
         camera = performance.scene.camera
-        ends = outcomes(compiled, stage, time, self.lengths[:, -1], felt[:, :, 2:])
+        ends = outcomes(compiled, stage, time, self.lengths[:, -1], felt[:, :, 2:], told)
         footfalls = [event for event in compiled.troupe.events if count == compiled.frames or event["time"] <= time[-1]]
         return Take(
             time=time,
