@@ -1,6 +1,6 @@
 """Writes docs/fields.md, every field of a scene, from the same sentences as `impel schema`.
 
-    python docs/fields.py        (`make pages`; a test fails while the page is out of date)
+python docs/fields.py        (`make pages`; a test fails while the page is out of date)
 """
 
 import json
@@ -56,6 +56,8 @@ def _mentioned(node: Any) -> list[str]:
 
 
 def _section(name: str, node: dict[str, Any], example: str | None) -> str:
+    if "anyOf" in node:  # a short form, and one with fields
+        node = next(one for one in node["anyOf"] if one.get("type") == "object")
     lines = [f"## {name}", "", " ".join(node.get("description", "").split())]
     if example is not None:
         lines += ["", f"    {example}"]
@@ -88,6 +90,8 @@ def _form(node: dict[str, Any]) -> str:
         return str(node["const"])
     if "enum" in node:
         return " or ".join(str(one) for one in node["enum"])
+    if "prefixItems" in node:
+        return "[" + ", ".join(_form(one) for one in node["prefixItems"]) + "]"
     if node.get("type") == "array" and "items" in node:
         count = node["minItems"] if "minItems" in node and node["minItems"] == node.get("maxItems") else None
         of = _form(node["items"])
