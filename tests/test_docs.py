@@ -2,12 +2,16 @@
 
 import ast
 import importlib.util
+import math
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from impel.files import parse_document
 from impel.gallery.ledger import load_claims
@@ -100,3 +104,21 @@ def test_a_scene_is_checked_without_numba() -> None:
         "assert not problems(load_scene('examples/reach.yaml')); assert 'numba' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+
+
+@settings(max_examples=200)
+@given(st.floats(0.2, 2), st.floats(0.01, 0.3), st.floats(0.1, 50))
+def test_the_condition_of_the_method_is_that_of_its_cubic(
+    elasticity: float, relaxation: float, adaptation: float
+) -> None:
+    """Below 1 + 4B + 4B² every offset comes to rest; at γ = √K nothing more is allowed."""
+    k = 2 * 0.1 / relaxation**2
+    c = 2 * elasticity * math.sqrt(k)
+    bound = 1 + 4 * elasticity + 4 * elasticity**2
+
+    def rises(r: float, gamma: float) -> bool:
+        return float(np.roots([r, gamma + c, k + c * gamma, k * gamma]).real.max()) > 0
+
+    assert not rises(0.99 * bound, adaptation)
+    assert not rises(0.99 * bound, math.sqrt(k))
+    assert rises(1.01 * bound, math.sqrt(k))

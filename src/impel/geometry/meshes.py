@@ -46,7 +46,7 @@ def mesh_of(shape: dict[str, Any], *, segments: int = 48) -> Mesh:
         if len(triangles) == 0 or not (np.isfinite(vertices).all() and np.isfinite(normals).all()):
             raise Problem("shape: blob: is too thin to be drawn")
         return np.asarray(vertices, float), np.asarray(normals, float), np.asarray(triangles, np.int32)
-    raise Problem(f"shape: {kind}: unknown, expected one of {', '.join(KINDS)}")
+    raise Problem(f"shape: {kind}: unknown, expected {', '.join(KINDS)}")
 
 
 def marks_of(shape: dict[str, Any], mesh: Mesh) -> NDArray[np.bool_]:
