@@ -1,13 +1,13 @@
 # make demo   a fresh clone shows what impel does          make test    lint, types and all tests
 # make bench  the figures the documentation claims         make gallery pictures and verdicts on the papers' claims
-# make fuzz   new random scenes, with their seeds
+# make fuzz   new random scenes, with their seeds          make pages   docs/fields.md from the schema
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 VALIDATOR := .cache/gltf-validator
 
-.PHONY: demo test test-plain test-wheel library wheel audit bench fuzz fuzz-takes fuzz-ends rewind gallery pictures lint clean
+.PHONY: demo test test-plain test-wheel library wheel audit bench fuzz fuzz-takes fuzz-ends rewind gallery pictures pages lint clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/impel demo -o out
@@ -68,6 +68,10 @@ pictures: $(VENV)/.installed
 	$(BIN)/impel simulate examples/hop.yaml --overlays -o docs/hop.png
 	$(BIN)/impel simulate examples/reach.yaml --overlays -o docs/reach.png
 	$(BIN)/impel simulate examples/wrecking_ball.yaml -o docs/wrecking_ball.png
+
+# Every field of a scene, from the sentences of the schema; a test tells when it is due.
+pages: $(VENV)/.installed
+	$(BIN)/python docs/fields.py
 
 clean:
 	rm -rf $(VENV) $(VALIDATOR) out dist src/impel/kernel/shipped

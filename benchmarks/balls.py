@@ -17,7 +17,7 @@ import time
 import mujoco
 import numpy as np
 
-from impel.geometry.shapes import solid
+from impel.geometry.kinds import solid
 from impel.kernel import kernel
 from impel.physics.bodies import drift, kick, make_bodies
 from impel.physics.broadphase import BUILDS, find_pairs, grow

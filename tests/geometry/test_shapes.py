@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 
 from impel.files import Problem
 from impel.geometry.blobs import blob_mesh
-from impel.geometry.fields import field
+from impel.geometry.fields import field, rounded_field
+from impel.geometry.kinds import CORE, INNER, KINDS, RADIUS, SKIN, inner_of, size_of, solid
+from impel.geometry.meshes import BEVEL, mesh_of
 from impel.geometry.samples import make_samples
-from impel.geometry.shapes import CORE, INNER, RADIUS, SKIN, make_extents, make_shapes, solid
+from impel.geometry.shapes import make_extents, make_shapes
 from impel.motion.orientations import matrix_from_quaternion
+from impel.scene import bodies
 
 DUMBBELL = {
     "blob": {
@@ -136,6 +139,38 @@ def test_a_blobs_mesh_is_closed_and_lies_on_the_blob():
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     assert (np.cross(a, b) * c).sum() / 6 == pytest.approx(whole.volume, rel=1e-2)
     assert ((np.cross(b - a, c - a) * normals[triangles[:, 0]]).sum(1) > 0).all()
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, DUMBBELL], ids=lambda s: next(iter(s)))
+def test_what_is_drawn_lies_on_the_field(shape):
+    """But for edges, which are drawn rounded by a few per cent of the smallest side."""
+    whole = solid(shape)
+    points = (mesh_of(shape)[0] - whole.offset) @ matrix_from_quaternion(whole.rotation)
+    phi = np.array([field(make_shapes([shape]), 0, tuple(p))[0] for p in points])
+    assert phi.max() < 1e-6
+    assert phi.min() > (-BEVEL * inner_of(shape) if KINDS[next(iter(shape))].edged else -1e-6)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(SHAPES), st.tuples(*[st.floats(-1, 1)] * 3))
+def test_rounded_edges_keep_the_faces_where_they_are(shape, p):
+    """The field of a smaller core, less the radius: exact, and nowhere farther from the sharp one than edges lose."""
+    edge = 0.02
+    kind = KINDS[next(iter(shape))]
+    core = (*(s - edge for s in size_of(shape)), edge)
+    phi, g = rounded_field(kind.number, core, p)
+    assert math.hypot(*g) == pytest.approx(1, abs=1e-12)
+    foot = tuple(x - phi * d for x, d in zip(p, g))
+    assert rounded_field(kind.number, core, foot)[0] == pytest.approx(0, abs=1e-12)
+    sharp = field(ALL, EXACT.index(shape), p)[0]
+    if kind.edged:
+        assert sharp - 1e-12 <= phi <= sharp + (math.sqrt(3) - 1) * edge
+
+
+def test_every_shape_of_a_scene_has_a_kind_and_a_depth():
+    assert set(bodies.SHAPES) == set(KINDS)
+    for shape, row in zip([*EXACT, DUMBBELL], make_extents(ALL)):
+        assert bodies.Shape.model_validate(shape).half_size == inner_of(shape) == row[INNER]
 
 
 def test_extents_hold_the_shapes():

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from impel.geometry.shapes import solid
+from impel.geometry.kinds import solid
 from impel.kernel import kernel
 from impel.physics.bodies import drift, kick, make_bodies
 from impel.physics.broadphase import find_pairs, grow

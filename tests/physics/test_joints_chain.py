@@ -145,7 +145,6 @@ def a_floating_creature(rng, n=7, kinds=("ball", "hinge", "weld", "on_segment", 
             axis=across[2],
             points=points.get(kind, ()),
             limits=(-0.5, 0.5) if rng.random() < 0.5 else None,
-            surface="plane",
             at_b=bodies.position[i] if kind == "in_sphere" else None,
             radius=1.2 * float(np.linalg.norm(at - bodies.position[i])),
         )

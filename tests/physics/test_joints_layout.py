@@ -129,7 +129,9 @@ def test_gap_that_cannot_be_closed_is_reported():
 
 def test_a_point_on_the_axis_of_a_cylinder_is_brought_to_its_surface():
     bodies = bodies_at([(0, 0, 0), (0, 0, 0.1)], inertia=(1e-3,) * 3)
-    spec = JointSpec("on_surface", 1, 0, (0, 0, 0.1), at_b=(0, 0, 0), surface="cylinder", size=(0.5, 2.0))
+    spec = JointSpec(
+        "on_surface", 1, 0, (0, 0, 0.1), at_b=(0, 0, 0), surface={"cylinder": {"radius": 0.5, "length": 2.0}}
+    )
     assert assemble(bodies, make_joints([spec], bodies)) < 1e-12
     assert np.linalg.norm(bodies.position[1, :2]) == pytest.approx(0.5)
 
@@ -202,8 +204,10 @@ def test_state_is_all_that_a_step_needs():
     (JointSpec("on_segment", 1, 0, (0, 0, 0), points=[(0, 0, 0)]), "two ends"),
     (JointSpec("on_segment", 1, 0, (0, 0, 0), points=[(0, 0, 0)] * 2), "same place"),
     (JointSpec("on_curve", 1, 0, (0, 0, 0), points=[(0, 0, 0), (1, 0, 0)], closed=True), "at least 3"),
-    (JointSpec("on_surface", 1, 0, (0, 0, 0), surface="torus"), "surface: must be one of"),
-    (JointSpec("on_surface", 1, 0, (0, 0, 0), surface="box", size=(1, 1)), "3 sizes greater than 0"),
+    (JointSpec("on_surface", 1, 0, (0, 0, 0), surface={"torus": 1.0}), "surface: must be one of"),
+    (JointSpec("on_surface", 1, 0, (0, 0, 0), surface={"box": [1, 1]}), "sizes greater than 0"),
+    (JointSpec("on_surface", 1, 0, (0, 0, 0), surface={"box": [1, 1, -1]}), "sizes greater than 0"),
+    (JointSpec("on_surface", 1, 0, (0, 0, 0), surface={"capsule": {"radius": 1}}), "sizes greater than 0"),
     (JointSpec("in_sphere", 1, 0, (0, 0, 0)), "radius: must be greater than 0"),
 ])  # fmt: skip
 def test_impossible_joints_are_refused_in_one_line(spec, says):

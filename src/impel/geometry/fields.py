@@ -1,7 +1,9 @@
 """How far a point is from the surface of a shape, negative inside, and which way leads out.
 
-The distance is exact, inside and outside, for every shape but blobs, whose field is a smooth union. Points
-and gradients are in the body's frame (centre of mass, principal axes).
+The one library of fields: of contact, of joints on surfaces, of what overlaps, and of the shade between bodies. The
+distance is exact, inside and outside, for every shape but blobs, whose field is a smooth union. Points and gradients
+are in the body's frame (centre of mass, principal axes). Who needs no gradient takes `sized_field(...)[0]`: it is
+pasted into its caller, where what is not used costs nothing.
 """
 
 import math
@@ -9,13 +11,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from impel.geometry.kinds import BLOB, BOX, CAPSULE, PLANE, SPHERE
 from impel.kernel import Floats2, Integers2, kernel, struct
-from impel.motion.rotations import axpy, dot, norm, scale, sub
+from impel.motion.rotations import axpy, dot, get3, norm, scale, sub
 
 Floats = NDArray[np.float64]
-
-# In this order: of two that touch, the first is the one whose surface is sampled best (see `physics/broadphase.py`).
-SPHERE, CAPSULE, CYLINDER, BLOB, BOX, PLANE = range(6)
 
 
 @struct
@@ -23,7 +23,7 @@ class Shapes:
     """The shapes of N bodies. Few arrays: numba's compile time grows with every array that a kernel is handed."""
 
     kind: NDArray[np.int64]  # (N,) SPHERE ... PLANE
-    size: Floats2  # (N, 3) radius; radius and half length; half extents of a box; blend of a blob
+    size: Floats2  # (N, 3) as `Kind.size` gives it: radius; radius and half length; half extents; blend of a blob
     part: Integers2  # (N, 2) first and last + 1 of a blob's elements
     elements: Floats2 | None  # (M, 7) from, to, radius; None when no body is a blob
 
@@ -134,18 +134,30 @@ def _blob_field(elements, first, last, blend, p):
     return nearest - t * math.log(total), scale(g, 1.0 / total)
 
 
-@kernel
-def field(shapes, s, p):
-    """Signed distance of point p from shape s, and its gradient, both in the shape's frame."""
-    kind = shapes.kind[s]
+@kernel(inline=True)
+def sized_field(kind, size, p):
+    """The field of a shape that its size tells all about: any but a blob."""
     if kind == PLANE:
         return p[2], (0.0, 0.0, 1.0)
     if kind == BOX:
-        return box_field(p, shapes.size[s, 0], shapes.size[s, 1], shapes.size[s, 2])
+        return box_field(p, size[0], size[1], size[2])
     if kind == SPHERE:
-        return _sphere_field(p, shapes.size[s, 0])
+        return _sphere_field(p, size[0])
     if kind == CAPSULE:
-        return _capsule_field(p, shapes.size[s, 0], shapes.size[s, 1])
-    if kind == CYLINDER:
-        return _cylinder_field(p, shapes.size[s, 0], shapes.size[s, 1])
+        return _capsule_field(p, size[0], size[1])
+    return _cylinder_field(p, size[0], size[1])
+
+
+@kernel
+def field(shapes, s, p):
+    """Signed distance of point p from shape s, and its gradient, both in the shape's frame."""
+    if shapes.kind[s] != BLOB:
+        return sized_field(shapes.kind[s], get3(shapes.size, s), p)
     return _blob_field(shapes.elements, shapes.part[s, 0], shapes.part[s, 1], shapes.size[s, 0], p)
+
+
+@kernel
+def rounded_field(kind, size, p):
+    """The field of a shape with rounded edges; `size` is that of its core, then the radius of the edges."""
+    phi, g = sized_field(kind, size, p)
+    return phi - size[3], g

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.files import Problem
+from impel.geometry.kinds import KINDS
 
 Floats = NDArray[np.float64]
 Mesh = tuple[Floats, Floats, NDArray[np.int32]]  # vertices (V, 3), normals (V, 3), triangles (T, 3)
@@ -45,7 +46,7 @@ def mesh_of(shape: dict[str, Any], *, segments: int = 48) -> Mesh:
         if len(triangles) == 0 or not (np.isfinite(vertices).all() and np.isfinite(normals).all()):
             raise Problem("shape: blob: is too thin to be drawn")
         return np.asarray(vertices, float), np.asarray(normals, float), np.asarray(triangles, np.int32)
-    raise Problem(f"shape: {kind}: unknown, expected sphere, box, capsule, cylinder, plane or blob")
+    raise Problem(f"shape: {kind}: unknown, expected {', '.join(KINDS)}")
 
 
 def marks_of(shape: dict[str, Any], mesh: Mesh) -> NDArray[np.bool_]:

@@ -6,7 +6,8 @@ blobs: of these each part is looked at. The ellipsoid method (Shor 1977) finds i
 
 import math
 
-from impel.geometry.fields import BLOB, blob_part_field, field
+from impel.geometry.fields import blob_part_field, field
+from impel.geometry.kinds import BLOB
 from impel.kernel import kernel
 from impel.motion.rotations import axpy, dot, rotate, scale, sub, transform, unrotate
 

@@ -1,7 +1,7 @@
 """Points with area on the surfaces of shapes: what presses into the field of another body.
 
-Only boxes and blobs carry fixed points. Spheres, capsules and cylinders are sampled where they touch, so that
-they roll without a ripple.
+Spheres, capsules and cylinders carry no fixed points: they are sampled where they touch, so that they roll without a
+ripple. Boxes have a grid on each face, and all others the vertices of their mesh.
 """
 
 import json
@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.geometry.blobs import surface_mesh
-from impel.geometry.fields import BLOB, BOX, Shapes
+from impel.geometry.fields import Shapes
+from impel.geometry.kinds import BOX, CYLINDER, PLANE
+from impel.geometry.meshes import mesh_of
 from impel.geometry.shapes import blob_in_principal_axes
 from impel.kernel import Floats2, Integers2, struct
 
@@ -20,7 +22,8 @@ Floats = NDArray[np.float64]
 
 INSET = 1e-3  # by which border points stand in, as a share of the size, so that equal shapes stacked flush still meet
 BLOB_CELLS = 20  # along the longest side: about a thousand points on a compact blob
-CLUSTER = 24  # points of a blob that are culled together
+SEGMENTS = 24  # round a shape of a new kind
+CLUSTER = 24  # points of a mesh that are culled together
 
 
 @struct
@@ -37,16 +40,16 @@ class Samples:
 
 
 def make_samples(shapes: list[dict[str, Any]], arrays: Shapes) -> Samples | None:
-    """Fixed points of all boxes and blobs; None when there are none."""
+    """Fixed points of all bodies that carry any; None when there are none."""
     clouds: list[tuple[Floats, Floats, Floats]] = []
     known: dict[str, tuple[int, int]] = {}
     clusters = np.zeros((len(shapes), 2), np.int64)
     for i, shape in enumerate(shapes):
-        if arrays.kind[i] not in (BOX, BLOB):
+        if not CYLINDER < arrays.kind[i] < PLANE:
             continue
         text = json.dumps(shape)
         if text not in known:
-            new = box_clusters(arrays.size[i]) if arrays.kind[i] == BOX else blob_clusters(json.dumps(shape["blob"]))
+            new = box_clusters(arrays.size[i]) if arrays.kind[i] == BOX else mesh_clusters(text)
             known[text] = len(clouds), len(clouds) + len(new)
             clouds += new
         clusters[i] = known[text]
@@ -90,10 +93,15 @@ def _trapezoid(half: float, cells: int) -> tuple[Floats, Floats]:
 
 
 @lru_cache(64)
-def blob_clusters(text: str) -> list[tuple[Floats, Floats, Floats]]:
-    """The vertices of a blob's mesh with their shares of its area, neighbours together; of a blob as JSON."""
-    blob = json.loads(text)
-    points, normals, triangles = surface_mesh(blob_in_principal_axes(blob), float(blob.get("blend", 0.0)), BLOB_CELLS)
+def mesh_clusters(text: str) -> list[tuple[Floats, Floats, Floats]]:
+    """The vertices of a shape's mesh with their shares of its area, neighbours together; of a shape as JSON."""
+    shape = json.loads(text)
+    if "blob" in shape:
+        blob = shape["blob"]
+        mesh: Any = surface_mesh(blob_in_principal_axes(blob), float(blob.get("blend", 0.0)), BLOB_CELLS)
+    else:
+        mesh = mesh_of(shape, segments=SEGMENTS)
+    points, normals, triangles = mesh
     a, b, c = (points[triangles[:, k]] for k in range(3))
     third = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6
     area = np.zeros(len(points))

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from impel.geometry.fields import BOX
+from impel.geometry.kinds import BOX
 from impel.geometry.samples import INSET
 from impel.kernel import kernel
 from impel.motion.rotations import axpy, cross, dot, scale

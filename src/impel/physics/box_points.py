@@ -6,7 +6,7 @@ was made, and a step that is taken back leaves nothing behind.
 """
 
 from impel.geometry.fields import box_field
-from impel.geometry.shapes import CORE, INNER, RADIUS
+from impel.geometry.kinds import CORE, INNER, RADIUS
 from impel.kernel import kernel
 from impel.motion.rotations import (
     add,

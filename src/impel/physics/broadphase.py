@@ -9,8 +9,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.geometry.fields import PLANE, SPHERE
-from impel.geometry.shapes import CORE, INNER, RADIUS, SKIN
+from impel.geometry.kinds import CORE, INNER, PLANE, RADIUS, SKIN, SPHERE
 from impel.kernel import Floats2, Integers2, kernel, replace, struct
 from impel.motion.rotations import get3, get3_at, get4, norm, rotate, set3_at, set4_at, sub
 from impel.physics.coating import mix

@@ -3,8 +3,8 @@
 import math
 from typing import Any, NamedTuple
 
-from impel.geometry.fields import BLOB, BOX, CAPSULE, CYLINDER, PLANE, SPHERE
-from impel.geometry.shapes import INNER, form, solid
+from impel.geometry.kinds import BOX, CAPSULE, CYLINDER, INNER, PLANE, SPHERE, solid
+from impel.geometry.shapes import form
 from impel.kernel import kernel
 
 # Columns of `contacts.material`, what two coatings make together.
@@ -57,16 +57,16 @@ def default_coating(shape: dict[str, Any], mass: float) -> Coating:
 def rolling_radius(shape: dict[str, Any]) -> float:
     """Of a shape that can roll; infinite for flat ones."""
     kind, r, _, extent = form(shape)
-    if kind in (SPHERE, CAPSULE, CYLINDER):
+    if kind <= CYLINDER:
         return r
-    return float(extent[INNER]) if kind == BLOB else math.inf
+    return float(extent[INNER]) if kind < BOX else math.inf
 
 
 @kernel(inline=True)
 def both_press(kind_a, kind_b):
     """Two flat or free surfaces both press: the corners of either may reach between the samples of the other."""
     if kind_a == CAPSULE:
-        return kind_b == BLOB
+        return CYLINDER < kind_b < BOX
     return kind_a >= CYLINDER and kind_b <= BOX
 
 

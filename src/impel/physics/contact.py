@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.geometry.fields import BLOB, BOX, CYLINDER, SPHERE, Shapes
+from impel.geometry.fields import Shapes
+from impel.geometry.kinds import BOX, CORE, CYLINDER, PLANE, RADIUS, SKIN, SPHERE
 from impel.geometry.samples import Samples, make_samples
-from impel.geometry.shapes import CORE, RADIUS, SKIN, make_extents, make_shapes
+from impel.geometry.shapes import make_extents, make_shapes
 from impel.kernel import Floats2, Integers2, Shorts2, kernel, struct
 from impel.motion.rotations import (
     add,
@@ -155,7 +156,7 @@ def _finest_points(shapes: Shapes, samples: Samples | None) -> Floats:
     for i, kind in enumerate(shapes.kind):
         if kind == CYLINDER:
             finest[i] = shapes.size[i, 0] ** 2 * DISC[:, 2].min()
-        elif samples is not None and kind in (BOX, BLOB):
+        elif samples is not None and CYLINDER < kind < PLANE:
             first, last = samples.clusters[i]
             area = samples.area[samples.range[first, 0] : samples.range[last - 1, 1]]
             # A corner of a box has a quarter of a cell, so that four times the least is a cell of its finest face.

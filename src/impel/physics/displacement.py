@@ -11,6 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from impel.geometry.fields import rounded_field
 from impel.kernel import kernel
 from impel.motion.rotations import (
     add,
@@ -58,7 +59,6 @@ from impel.physics.joints import (
     WELD,
     Joints,
 )
-from impel.physics.surface import distance_to_surface
 from impel.physics.verdicts import DIVERGED, GOOD
 
 THRESHOLD = 1e-6  # m or rad: gaps at which the rounds stop
@@ -255,9 +255,8 @@ def gap_of(bodies, joints, k):
         gap = scale(gap, 1.0 - upper / coordinate) if coordinate > upper else (0.0, 0.0, 0.0)
     elif kind > WELD:
         q = multiply(q_b, get4_at(joints.fixed, k, FRAME_B))
-        distance, normal = distance_to_surface(
-            joints.surfaces, k, get4_at(joints.fixed, k, SIZE), unrotate(q, scale(gap, -1.0))
-        )
+        local = unrotate(q, scale(gap, -1.0))
+        distance, normal = rounded_field(joints.surfaces[k], get4_at(joints.fixed, k, SIZE), local)
         gap = rotate(q, scale(normal, -distance))
     joints.coordinate[j] = coordinate
     if joint.limit >= 0:

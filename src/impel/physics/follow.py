@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.geometry.shapes import Solid
+from impel.geometry.kinds import Solid
 from impel.kernel import Floats2, kernel, struct
 from impel.motion.follow import follow, follow_smoothly
 from impel.motion.rotations import (

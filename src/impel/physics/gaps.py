@@ -2,6 +2,7 @@
 
 import math
 
+from impel.geometry.fields import rounded_field
 from impel.kernel import kernel
 from impel.motion.rotations import (
     add,
@@ -38,7 +39,6 @@ from impel.physics.joints import (
     UPPER,
     WELD,
 )
-from impel.physics.surface import distance_to_surface
 from impel.physics.turns import lean_of, twist_of
 
 APART = 1e-6  # of the size of the structure, and rad: what is farther apart does not hold
@@ -92,7 +92,7 @@ def _gap(bodies, joints, k):
         return norm(sub(inside, at)), 0.0
     if joint.kind == IN_SPHERE:
         return max(norm(away) - upper, 0.0), 0.0
-    distance, _ = distance_to_surface(joints.surfaces, k, get4_at(fixed, k, SIZE), local)
+    distance, _ = rounded_field(joints.surfaces[k], get4_at(fixed, k, SIZE), local)
     return abs(distance), 0.0
 
 

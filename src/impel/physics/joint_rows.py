@@ -7,6 +7,7 @@ angular momentum are conserved to the last bit.
 
 import math
 
+from impel.geometry.fields import rounded_field
 from impel.kernel import kernel
 from impel.motion.rotations import (
     add,
@@ -67,7 +68,6 @@ from impel.physics.joints import (
 )
 from impel.physics.skyline import ZERO, factor, get_tile, plus, plus_diagonal, product, scaled, set_tile, solve
 from impel.physics.soft_rows import soft_residual, soften
-from impel.physics.surface import distance_to_surface
 from impel.physics.turns import lean_of, lean_rate, turn_near, turn_rate, twist_of, twist_rate
 
 
@@ -224,7 +224,7 @@ def look(bodies, joints, begin, end, aim):
                     direction = scale(gap, 1.0 / coordinate)
             else:
                 local = (dot(gap, x_b), dot(gap, y_b), dot(gap, z_b))
-                residual[r], normal = distance_to_surface(joints.surfaces, k, get4_at(fixed, k, SIZE), local)
+                residual[r], normal = rounded_field(joints.surfaces[k], get4_at(fixed, k, SIZE), local)
                 if aim:
                     direction = axpy(normal[0], x_b, axpy(normal[1], y_b, scale(z_b, normal[2])))
                     _aim_force(rows, r, direction, arm_a, arm_b)

@@ -2,21 +2,22 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from impel.geometry import kinds as shapes
 from impel.motion.rotations import conjugate, multiply, rotate
 from impel.physics.bodies import Bodies
 from impel.physics.curve import KNOT, POINT, SLOPE, SQUARE, make_curve
-from impel.physics.surface import SURFACES
 
 Floats = NDArray[np.float64]
 Vector = Sequence[float]
 
 KINDS = ("ball", "hinge", "weld", "on_segment", "on_curve", "on_surface", "in_sphere", "slide")
-SIZES = (0, 1, 3, 2, 2)  # numbers that `size` holds for each surface
+SURFACES = tuple(name for name in shapes.KINDS if name != "blob")
+FLAT: dict[str, Any] = {"plane": {}}
 ROUNDED_EDGE = 0.05  # radius of a surface's edges over its smallest half size: a point cannot turn round a sharp one
 
 
@@ -34,8 +35,7 @@ class JointSpec(NamedTuple):
     twist: tuple[float, float] = (-math.inf, math.inf)  # ball: how far b may turn about its axis, radians
     points: Sequence[Vector] = ()  # on_segment: its two ends; on_curve: what the curve goes through
     closed: bool = False  # on_curve
-    surface: str = "plane"  # on_surface: one of SURFACES
-    size: Vector = ()  # sphere: radius; box: full sizes; cylinder, capsule: radius, length (along local z)
+    surface: dict[str, Any] = FLAT  # on_surface: a shape as a scene writes it, of one of SURFACES
     orientation: Vector = (1.0, 0.0, 0.0, 0.0)  # of the surface in the world; a plane's normal is its local z
     radius: float = 0.0  # in_sphere
     friction: float = 0.0  # N·m, or N along a slide or segment
@@ -71,10 +71,11 @@ def spec_problems(spec: JointSpec, bodies: Bodies) -> Iterable[str]:
         if not np.all(np.linalg.norm(steps, axis=1) > 0.0):
             yield f"{spec.name}: points: neighbours must not be at the same place"
     if spec.kind == "on_surface":
-        if spec.surface not in SURFACES:
-            yield f"{spec.name}: surface: must be one of {', '.join(SURFACES)}, got {spec.surface}"
-        elif len(spec.size) != SIZES[SURFACES.index(spec.surface)] or not all(s > 0.0 for s in spec.size):
-            yield f"{spec.name}: size: a {spec.surface} has {SIZES[SURFACES.index(spec.surface)]} sizes greater than 0"
+        kind = next(iter(spec.surface), "nothing")
+        if kind not in SURFACES:
+            yield f"{spec.name}: surface: must be one of {', '.join(SURFACES)}, got {kind}"
+        elif not _has_size(spec.surface):
+            yield f"{spec.name}: surface: {kind}: needs sizes greater than 0, got {spec.surface[kind]}"
     if spec.kind == "in_sphere" and not spec.radius > 0.0:
         yield f"{spec.name}: radius: must be greater than 0, got {spec.radius:g}"
 
@@ -120,7 +121,7 @@ def place(spec: JointSpec, bodies: Bodies) -> Fitted:
             lower, upper = 0.0, float(curve[-1][KNOT])
     elif spec.kind == "on_surface":
         frame = spec.orientation
-        size = _surface_size(spec)
+        size = _core_size(spec.surface)
     elif spec.kind == "in_sphere":
         upper = float(spec.radius)
     fixed = [
@@ -136,16 +137,19 @@ def place(spec: JointSpec, bodies: Bodies) -> Fitted:
     return Fitted(fixed, coordinate, curve, normal)
 
 
-def _surface_size(spec: JointSpec) -> list[float]:
-    if spec.surface == "box":
-        half = [0.5 * s for s in spec.size]
-        return [*half, ROUNDED_EDGE * min(half)]
-    if spec.surface == "cylinder":
-        radius, half_length = spec.size[0], 0.5 * spec.size[1]
-        return [radius, half_length, 0.0, ROUNDED_EDGE * min(radius, half_length)]
-    if spec.surface == "capsule":
-        return [spec.size[0], 0.5 * spec.size[1], 0.0, 0.0]
-    return [*spec.size, *[0.0] * (4 - len(spec.size))]
+def _has_size(surface: dict[str, Any]) -> bool:
+    kind = shapes.KINDS[shapes.kind_of(surface)]
+    try:
+        return all(size > 0.0 for size in kind.size(surface[shapes.kind_of(surface)]))
+    except (TypeError, ValueError, LookupError):
+        return False
+
+
+def _core_size(surface: dict[str, Any]) -> list[float]:
+    """The size of a surface without its edges, and the radius of these."""
+    kind, size = shapes.KINDS[shapes.kind_of(surface)], shapes.size_of(surface)
+    edge = ROUNDED_EDGE * float(kind.extent(size)[shapes.INNER]) if kind.edged else 0.0
+    return [*(s - edge for s in size), edge]
 
 
 # The plain Python behind the kernels' vector helpers: the same formulas, nothing to compile.

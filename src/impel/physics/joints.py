@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.files import Problem
+from impel.geometry import kinds as shapes
 from impel.kernel import Floats2, Integers2, struct
 from impel.physics.bodies import Bodies
 from impel.physics.joint_specs import KINDS, Fitted, JointSpec, place, spec_problems
-from impel.physics.surface import SURFACES
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -178,7 +178,7 @@ def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
     pattern = _pattern(each, [len(island) for island in islands], movable)
     crowd = [max(len(at_body.get(i, ())) for i in (spec.a, spec.b)) for spec in specs]
     curves = [piece for j in order for piece in placed[j].curve]
-    surfaces = np.array([SURFACES.index(specs[j].surface) for j in order], np.int64)
+    surfaces = np.array([shapes.KINDS[shapes.kind_of(specs[j].surface)].number for j in order], np.int64)
     rows = 3 * len(pattern.envelope)
     slots = len(specs) + int(np.sum(each["second"] >= 0))
     coordinate = np.zeros(slots)

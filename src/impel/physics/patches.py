@@ -8,7 +8,8 @@ happens in B's frame. A patch is a row of sums.
 
 import math
 
-from impel.geometry.fields import BLOB, BOX, box_field, field
+from impel.geometry.fields import box_field, field
+from impel.geometry.kinds import BLOB, BOX
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, rotate, scale, sub, transform
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from impel.geometry.fields import sized_field
 from impel.kernel import kernel
 from impel.motion.rotations import axpy, dot, get3, sub
 
@@ -18,15 +19,7 @@ OPEN_REACH = 0.8  # of a typical body's radius: how far things darken each other
 OPEN_STRENGTH = 0.75
 TILE = 16  # pixels
 
-FIELD_SPHERE, FIELD_BOX, FIELD_CAPSULE, FIELD_CYLINDER, FIELD_PLANE, FIELD_NONE = range(6)
-FIELDS = {
-    "sphere": FIELD_SPHERE,
-    "box": FIELD_BOX,
-    "capsule": FIELD_CAPSULE,
-    "cylinder": FIELD_CYLINDER,
-    "plane": FIELD_PLANE,
-    "blob": FIELD_NONE,
-}
+FIELD_NONE = -1  # the kind of what hides no light: glass, threads, and blobs
 
 
 def _spiral(count: int, power: float) -> Any:
@@ -56,8 +49,8 @@ class Sun(NamedTuple):
 class Outsides(NamedTuple):
     """The bodies' outsides, for the shade where things meet."""
 
-    kind: Any  # (N,) FIELD_*
-    size: Any  # (N, 3) radius and half length, or half sides
+    kind: Any  # (N,) as kernels know them, or FIELD_NONE
+    size: Any  # (N, 3) what their fields work with
     bound: Any  # (N,) radius about the origin
     reach: float  # m
 
@@ -107,26 +100,6 @@ def sunlit(count, points, facets, sun, depth, coarse, lit):
         lit[f] = free * step / len(BLUR_TAPS)
 
 
-@kernel(inline=True)
-def _field(kind, size, p):
-    """Distance to a body's outside from a point in its frame."""
-    c = -1e9
-    if kind == FIELD_SPHERE:
-        distance = math.sqrt(dot(p, p)) - size[0]
-    elif kind == FIELD_PLANE:
-        distance = p[2]
-    elif kind == FIELD_CAPSULE:
-        z = p[2] - min(max(p[2], -size[1]), size[1])
-        distance = math.sqrt(p[0] * p[0] + p[1] * p[1] + z * z) - size[0]
-    else:
-        if kind == FIELD_CYLINDER:
-            a, b = math.sqrt(p[0] * p[0] + p[1] * p[1]) - size[0], abs(p[2]) - size[1]
-        else:
-            a, b, c = abs(p[0]) - size[0], abs(p[1]) - size[1], abs(p[2]) - size[2]
-        distance = math.sqrt(max(a, 0.0) ** 2 + max(b, 0.0) ** 2 + max(c, 0.0) ** 2) + min(max(a, max(b, c)), 0.0)
-    return distance
-
-
 @kernel
 def openness(count, points, normals, owners, tiles, outsides, position, axes, counts, lists, opened):
     """The share of the sky not hidden by other bodies close by, from the distances met going out along the normal.
@@ -149,8 +122,8 @@ def openness(count, points, normals, owners, tiles, outsides, position, axes, co
             x, y, z = get3(axes, 3 * body), get3(axes, 3 * body + 1), get3(axes, 3 * body + 2)
             c, up = (dot(x, c), dot(y, c), dot(z, c)), (dot(x, n), dot(y, n), dot(z, n))
             size = get3(sizes, body)
-            d0 = min(d0, _field(kinds[body], size, axpy(near - 0.5 * far, up, c)))
-            d1 = min(d1, _field(kinds[body], size, axpy(0.5 * far, up, c)))
+            d0 = min(d0, sized_field(kinds[body], size, axpy(near - 0.5 * far, up, c))[0])
+            d1 = min(d1, sized_field(kinds[body], size, axpy(0.5 * far, up, c))[0])
         hidden0, hidden1 = 1.0 - max(d0, 0.0) / near, 1.0 - max(d1, 0.0) / far
         opened[f] = 1.0 - OPEN_STRENGTH * 0.5 * (hidden0 * hidden0 + hidden1 * hidden1)
 

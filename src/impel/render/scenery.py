@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from impel.geometry.kinds import KINDS, size_of
 from impel.geometry.meshes import MARK, PLANE_SIDE, Mesh, marks_of, mesh_of
 from impel.motion.orientations import matrix_from_quaternion
 from impel.render import light, shading
@@ -154,12 +155,11 @@ def _paint(
 ) -> tuple[shading.Paint, light.Outsides]:
     low, high = meshes.extents[:, 0], meshes.extents[:, 1]
     half = (high - low) / 2
-    kind, size = np.full(len(shapes), light.FIELD_NONE), half.copy()
+    kind, size = np.full(len(shapes), light.FIELD_NONE), np.zeros((len(shapes), 3))
     for i, shape in enumerate(shapes):
         name = next(iter(shape))
-        kind[i] = light.FIELDS.get(name, light.FIELD_NONE)
-        if name in ("capsule", "cylinder"):
-            size[i, :2] = shape[name]["radius"], shape[name]["length"] / 2
+        if name in KINDS and name != "blob":
+            kind[i], size[i] = KINDS[name].number, size_of(shape)
     bound = np.linalg.norm(np.maximum(np.abs(low), np.abs(high)), axis=-1)
     bound[planes] = 1e6  # m: a plane is near everything
     boards = np.array(["box" in shape for shape in shapes], bool) & ~moves

@@ -115,17 +115,9 @@ class Shape(Model):
     @property
     def half_size(self) -> float:
         """The smallest distance from its middle to its surface, in metres; unbounded for a plane."""
-        if self.sphere is not None:
-            return self.sphere
-        if self.box is not None:
-            return min(self.box) / 2
-        if self.capsule is not None:
-            return self.capsule.radius
-        if self.cylinder is not None:
-            return min(self.cylinder.radius, self.cylinder.length / 2)
-        if self.blob is not None:
-            return min([point.radius for point in self.blob.points] + [limb.radius for limb in self.blob.segments])
-        return float("inf")
+        from impel.geometry.kinds import inner_of
+
+        return inner_of(self.to_document())
 
 
 SHAPES = tuple(Shape.model_fields)
@@ -135,7 +127,7 @@ class Placed(Model):
     """A form with a place and an orientation in the world."""
 
     example: ClassVar[str] = "{shape: {sphere: 1}, at: [0, 0, 1]}"
-    shape: Shape = Field(description="Its form: one of sphere, box, capsule, cylinder, plane or blob.")
+    shape: Shape = Field(description=f"Its form: one of {', '.join(SHAPES[:-1])} or {SHAPES[-1]}.")
     at: Point = Field(
         default=(0.0, 0.0, 0.0),
         description="Where it is at the start, in metres, z is up: its middle; of a blob, the origin of its points.",

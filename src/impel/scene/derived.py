@@ -151,7 +151,7 @@ def mass_of(body: Body) -> float:
     """The body's mass in kilograms, given or from its density."""
     if body.mass is not None:
         return body.mass
-    from impel.geometry.shapes import solid
+    from impel.geometry.kinds import solid
 
     return solid(body.shape.to_document()).volume * (WATER if body.density is None else body.density)
 

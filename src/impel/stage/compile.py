@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from impel.control.linkage import Tie
 from impel.control.specs import ActuatorSpec, largest_stable_step
 from impel.files import Problem
-from impel.geometry.shapes import Solid, solid
+from impel.geometry.kinds import Solid, solid
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
 from impel.physics.assembly import assemble
 from impel.physics.bodies import Bodies, make_bodies
@@ -205,14 +205,7 @@ def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> Join
     elif joint.kind == "on_surface":
         placed = joint.surface or scene.bodies[b]
         at_b, turned = (placed.at, placed.orientation) if joint.surface else start_of(scene.bodies[b])
-        kind, size = placed.shape.kind, getattr(placed.shape, placed.shape.kind)
-        sizes = {"plane": (), "sphere": (size,), "box": size}.get(kind)
-        fields |= {
-            "at_b": at_b,
-            "orientation": turned,
-            "surface": kind,
-            "size": (size.radius, size.length) if sizes is None else sizes,
-        }
+        fields |= {"at_b": at_b, "orientation": turned, "surface": placed.shape.to_document()}
     elif joint.kind == "in_sphere":
         fields |= {"at_b": joint.center, "radius": joint.radius}
     if joint.spring is not None:

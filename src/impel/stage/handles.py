@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from impel.control.actuators import Actuators
-from impel.geometry.fields import CAPSULE, CYLINDER, SPHERE
+from impel.geometry.kinds import CAPSULE, CYLINDER, SPHERE
 from impel.kernel import Floats, Floats2, Floats3, Integers, Integers2, kernel, struct
 from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, get4, norm, rotate, scale, set3_at, sub
 from impel.physics.broadphase import COUNT, MET, NORMAL, POINT, SPREAD, STIFF

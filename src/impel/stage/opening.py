@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.geometry.fields import PLANE
+from impel.geometry.kinds import CORE, INNER, PLANE, RADIUS, SKIN, solid
 from impel.geometry.overlap import overlap_by
-from impel.geometry.shapes import CORE, INNER, RADIUS, SKIN, form, make_extents, make_shapes, solid
+from impel.geometry.shapes import form, make_extents, make_shapes
 from impel.kernel import kernel, replace
 from impel.motion.orientations import matrix_from_quaternion
 from impel.motion.rotations import get3, get4

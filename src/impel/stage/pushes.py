@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from impel.geometry.shapes import Solid
+from impel.geometry.kinds import Solid
 from impel.kernel import Floats, Floats2, Integers, kernel, struct
 from impel.motion.orientations import matrix_from_quaternion
 from impel.motion.rotations import add, axpy, cross, dot, get3, get4, rotate, scale, set3, sub

@@ -3,7 +3,7 @@
 import math
 
 from impel.control.actuators import act, pull_tree, remember_motion, want
-from impel.geometry.shapes import RADIUS
+from impel.geometry.kinds import RADIUS
 from impel.kernel import kernel
 from impel.motion.rotations import dot, get3, set3
 from impel.physics.bodies import drift, kick

@@ -8,7 +8,7 @@ import numpy as np
 from impel.control.actuators import Actuators
 from impel.control.linkage import BALL, HINGE, OTHER, ROPE, WELD, Linkage, Tie
 from impel.control.specs import ActuatorSpec, make_actuators
-from impel.geometry.shapes import Solid
+from impel.geometry.kinds import Solid
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
 from impel.physics.bodies import Bodies
 from impel.physics.joint_specs import KINDS
