@@ -156,7 +156,7 @@ class Asked:
     def __call__(self, bodies, gravity, dt, dt_last):
         if self.joints is not None:
             assemble(bodies, self.joints)  # which aims the joints at the present pose
-        control(bodies, self.joints, None, self.actuators, self.handles, gravity, dt, dt_last, False)
+        control(bodies, self.joints, None, self.actuators, self.handles, gravity, dt, dt_last, dt)
 
 
 def shake(oracle, rng):

@@ -95,7 +95,7 @@ def steer(bodies, actuators, gravity, dt, dt_last):
     for s in range(len(actuators.knows)):
         pull_tree(bodies, actuators, s, gravity, dt, dt_last)
     remember_motion(bodies, actuators)
-    act(bodies, actuators)
+    act(bodies, actuators, 0.5 * dt)
 
 
 @kernel
@@ -138,8 +138,15 @@ def rate_of(bodies, actuators, a):
     if actuators.paths.turns[a] == 1:
         spin, other = get3(bodies.spin, body), actuators.against[a]
         return spin if other < 0 else sub(spin, get3(bodies.spin, other))
+    return add(get3(bodies.velocity, body), cross(get3(bodies.spin, body), arm_of(bodies, actuators, a, 0.0)))
+
+
+@kernel(inline=True)
+def arm_of(bodies, actuators, a, ahead):
+    """From the centre of its body to what an actuator moves, as it will be a little later."""
+    body = actuators.body[a]
     arm = rotate(get4(bodies.orientation, body), get3(actuators.point, a))
-    return add(get3(bodies.velocity, body), cross(get3(bodies.spin, body), arm))
+    return axpy(ahead, cross(get3(bodies.spin, body), arm), arm)
 
 
 @kernel
@@ -211,11 +218,11 @@ def learn_load(actuators, a, met, dt_last):
 
 
 @kernel
-def act(bodies, actuators):
-    """Apply what is asked for."""
+def act(bodies, actuators, ahead):
+    """Apply what is asked for; levers are those of the middle of the step, `ahead` from now."""
     rest(bodies, actuators)
     for a in range(len(actuators.body)):
-        exert(bodies, actuators, a, add(get3(actuators.asked, a), get3(actuators.lent, a)))
+        exert(bodies, actuators, a, add(get3(actuators.asked, a), get3(actuators.lent, a)), ahead)
 
 
 @kernel
@@ -228,7 +235,7 @@ def rest(bodies, actuators):
 
 
 @kernel
-def exert(bodies, actuators, a, force):
+def exert(bodies, actuators, a, force, ahead):
     """Apply a force or torque of one actuator, as far as its strength goes."""
     body, strength = actuators.body[a], actuators.strength[a]
     spin, velocity = get3(bodies.spin, body), get3(bodies.velocity, body)
@@ -248,7 +255,7 @@ def exert(bodies, actuators, a, force):
     else:
         set3(bodies.push, body, add(get3(bodies.push, body), force))
         if actuators.pulled[a] == 1:
-            arm = rotate(get4(bodies.orientation, body), get3(actuators.point, a))
+            arm = arm_of(bodies, actuators, a, ahead)
             set3(bodies.twist, body, add(get3(bodies.twist, body), cross(arm, force)))
 
 

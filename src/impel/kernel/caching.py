@@ -4,6 +4,7 @@ Numba's own does not notice edits of what a function calls and would silently ru
 a function, so that two programs that compile at the same time take the same number for different things.
 """
 
+import contextlib
 import hashlib
 import pickle
 from typing import Any
@@ -31,10 +32,11 @@ class KernelCache:
         """What was compiled for these types, or None."""
         context.refresh()
         data = shelf.read(self._name(signature, context.codegen()))
-        if data is None:
-            announce()
-            return None
-        return self.rebuild(context, pickle.loads(data))
+        if data is not None:
+            with contextlib.suppress(AttributeError, ImportError):  # a class that it names has moved to another module
+                return self.rebuild(context, pickle.loads(data))
+        announce()
+        return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
         if not result.library.has_dynamic_globals:  # addresses of this process

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from impel.control.actuators import Actuators
+from impel.control.actuators import Actuators, arm_of
 from impel.geometry.kinds import CAPSULE, CYLINDER, SPHERE
 from impel.kernel import Floats, Floats2, Floats3, Integers, Integers2, kernel, struct
 from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, get4, norm, rotate, scale, set3_at, sub
@@ -210,11 +210,11 @@ def _include(bodies, actuators, handles, whole):
 
 
 @kernel
-def take_hold(bodies, joints, contacts, actuators, handles, gravity):
+def take_hold(bodies, joints, contacts, actuators, handles, gravity, ahead):
     """List the handles of the cluster."""
     handles.count[HANDLES] = 0
     for n in range(handles.count[ACTUATORS]):
-        _hold_actuator(bodies, actuators, handles, handles.actuator[n])
+        _hold_actuator(bodies, actuators, handles, handles.actuator[n], ahead)
     for n in range(handles.count[ISLANDS]):
         island = handles.island[n]
         for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
@@ -248,7 +248,7 @@ def _add(handles, kind, source, a, b, along, about_a, about_b):
 
 
 @kernel
-def _hold_actuator(bodies, actuators, handles, a):
+def _hold_actuator(bodies, actuators, handles, a, ahead):
     body = actuators.body[a]
     nothing = (0.0, 0.0, 0.0)
     if actuators.paths.turns[a] == 1:
@@ -257,8 +257,7 @@ def _hold_actuator(bodies, actuators, handles, a):
             about_other = nothing if other < 0 else scale(_unit(k), -1.0)
             _add(handles, ACTUATOR, a, body, other, nothing, _unit(k), about_other)
         return
-    arm = rotate(get4(bodies.orientation, body), get3(actuators.point, a))
-    spin = get3(bodies.spin, body)
+    arm, spin = arm_of(bodies, actuators, a, ahead), get3(bodies.spin, body)
     swing = cross(spin, cross(spin, arm))
     for k in range(3):
         h = _add(handles, ACTUATOR, a, body, -1, _unit(k), cross(arm, _unit(k)), nothing)

@@ -486,7 +486,7 @@ def _stands(handles, body):
 
 
 @kernel
-def ease(bodies, actuators, handles):
+def ease(bodies, actuators, handles, ahead):
     """Between two evaluations of control: damp what has come since. Contact may answer faster than control is asked."""
     rest(bodies, actuators)
     for a in range(len(actuators.body)):
@@ -500,4 +500,4 @@ def ease(bodies, actuators, handles):
                 force[1] + dot(get3_at(handles.damper, row + 1, 3 * m), change),
                 force[2] + dot(get3_at(handles.damper, row + 2, 3 * m), change),
             )
-        exert(bodies, actuators, a, force)
+        exert(bodies, actuators, a, force, ahead)

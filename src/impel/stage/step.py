@@ -46,9 +46,9 @@ def step(stage, time, dt, hold_for, held_for):
     # 1. Control module: new targets, actuator forces, corrections by the observed motion (boxes 1.1 to 1.3)
     drop_all(bodies)
     if actuators is not None and hold_for > 0.0:
-        control(bodies, joints, contacts, actuators, stage.handles, gravity, hold_for, held_for, hold_for > dt)
+        control(bodies, joints, contacts, actuators, stage.handles, gravity, hold_for, held_for, dt)
     elif actuators is not None:
-        ease(bodies, actuators, stage.handles)
+        ease(bodies, actuators, stage.handles, 0.5 * dt)
     if hand is not None:
         lend_a_hand(bodies, hand)
     if stage.pushes is not None:
@@ -81,8 +81,9 @@ def step(stage, time, dt, hold_for, held_for):
 
 
 @kernel
-def control(bodies, joints, contacts, actuators, handles, gravity, dt, dt_last, in_parts):
-    """Set the push and twist of every actuated body for dt; the last ones were held for dt_last, 0 at first."""
+def control(bodies, joints, contacts, actuators, handles, gravity, dt, dt_last, step):
+    """Set the push and twist of every actuated body for dt, in steps of `step`; the last ones were held for
+    dt_last, 0 at first."""
     want(bodies, actuators, dt_last)  # 1.1
     for s in range(len(handles.done)):
         handles.done[s] = 0
@@ -91,11 +92,11 @@ def control(bodies, joints, contacts, actuators, handles, gravity, dt, dt_last, 
     handles.count[SHAKY] = 0
     for s in range(len(handles.done)):  # 1.2 and 1.3: those who touch each other are asked together
         if handles.done[s] == 0 and not ask(
-            bodies, joints, contacts, actuators, handles, s, gravity, dt, dt_last, in_parts
+            bodies, joints, contacts, actuators, handles, s, gravity, dt, dt_last, dt > step
         ):
             pull_tree(bodies, actuators, s, gravity, dt, dt_last)
     remember_motion(bodies, actuators)
-    act(bodies, actuators)
+    act(bodies, actuators, 0.5 * step)
 
 
 @kernel
