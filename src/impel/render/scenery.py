@@ -53,7 +53,6 @@ class Film:
     paint: shading.Paint
     outsides: light.Outsides
     casts: NDArray[np.bool_]  # (T,) a shadow
-    opacity: NDArray[np.float32]  # (T,) 1, or less for glass
     reach: float  # m about the middle of the action that the sun's map covers
     ropes: dict[str, int]  # which of the bodies they are
 
@@ -89,7 +88,7 @@ def prepare(take: Take, size: tuple[int, int], *, also: Floats | None = None) ->
     first_line = len(shapes) - len(lines)
     thin = slice(meshes.starts[first_line], None)
     meshes.vertices[thin] += THREAD * shot.radius * meshes.normals[thin]
-    paint, outsides = _paint(shapes, meshes, moves, planes, shot)
+    paint, outsides = _paint(shapes, meshes, solid, moves, planes, shot)
     outsides.kind[solid < 1.0] = light.FIELD_NONE  # glass hides no light
     return Film(
         take=take,
@@ -102,7 +101,6 @@ def prepare(take: Take, size: tuple[int, int], *, also: Floats | None = None) ->
         paint=paint,
         outsides=outsides,
         casts=~planes[meshes.body] & (solid[meshes.body] == 1.0),
-        opacity=solid[meshes.body].astype(np.float32),
         reach=_reach(take, meshes, shot),
         ropes={line.rope: first_line + i for i, line in enumerate(lines) if line.rope is not None},
     )
@@ -150,7 +148,7 @@ def _meshes(shapes: list[dict[str, Any]], lines: list[Mesh], colors: list[str]) 
 
 
 def _paint(
-    shapes: list[dict[str, Any]], meshes: Meshes, moves: Any, planes: Any, shot: Shot
+    shapes: list[dict[str, Any]], meshes: Meshes, solid: Any, moves: Any, planes: Any, shot: Shot
 ) -> tuple[shading.Paint, light.Outsides]:
     low, high = meshes.extents[:, 0], meshes.extents[:, 1]
     half = (high - low) / 2
@@ -166,8 +164,10 @@ def _paint(
     boards &= (half[:, :2].min(axis=-1) > 0.6 * shot.radius) & (half[:, 2] < half[:, :2].min(axis=-1))
     paint = shading.Paint(
         body=meshes.body,
+        first=np.searchsorted(meshes.body, np.arange(len(shapes) + 1)),
         color=meshes.color,
         colors=meshes.colors,
+        opacity=solid[meshes.body].astype(np.float32),
         floor=planes | boards,
         endless=planes,
         radius=float(shot.radius),

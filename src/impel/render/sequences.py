@@ -12,8 +12,9 @@ from impel.cores import available_cores
 from impel.render.action import moving_bodies
 from impel.render.ghosts import pointed_at
 from impel.render.overlays import chosen_overlays
-from impel.render.picture import Picture, expose, samples_for
+from impel.render.picture import Picture, expose, plate_of
 from impel.render.scenery import Film, prepare
+from impel.render.setting import canvas_for, samples_for
 from impel.takes.take import Take, path_at
 
 Overlays = bool | Collection[str]
@@ -110,19 +111,26 @@ def exposures(
     """Pictures of the frames in order, drawn on several cores as far as memory allows."""
     frames, drawn = list(frames), chosen_overlays(overlays)
     samples = film.size[0] * film.size[1] * samples_for(film.size) ** 2
-    workers = max(1, min(available_cores(), MEMORY // (BYTES_PER_SAMPLE * samples)))
+    workers = max(1, min(available_cores(), len(frames), MEMORY // (BYTES_PER_SAMPLE * samples)))
+    canvases = [canvas_for(film.size) for _ in range(workers)]
+    plate = plate_of(film, frames[0], canvases[0]) if len(frames) > 2 and _stands(film) else None
     waiting: deque[Future[Picture]] = deque()
     with ThreadPoolExecutor(workers) as pool:
         try:
             for done in range(len(frames)):
                 while len(waiting) < workers and done + len(waiting) < len(frames):
-                    waiting.append(pool.submit(expose, film, frames[done + len(waiting)], drawn))
+                    k = done + len(waiting)
+                    waiting.append(pool.submit(expose, film, frames[k], drawn, canvases[k % workers], plate))
                 yield waiting.popleft().result()
                 if progress:
                     progress(done + 1, len(frames))
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def _stands(film: Film) -> bool:
+    return not np.ptp(film.shot.eye, axis=0).any()
 
 
 def _labelled(shown: Picture, text: str) -> Picture:

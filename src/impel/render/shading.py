@@ -10,7 +10,8 @@ import numpy as np
 
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, cross, dot, get3, scale, set3, sub
-from impel.render.light import TILE, Outsides, Sun, Vector, coarsened, openness, sunlit
+from impel.render.light import TILE, Outsides, Vector, openness, sunlit, texel_of
+from impel.render.raster import fill
 
 # Light reaching a surface, per colour; a white floor in the sun comes out just below white.
 SUN = (1.02, 0.97, 0.88)
@@ -52,8 +53,10 @@ class Paint(NamedTuple):
     """What each triangle and body looks like."""
 
     body: Any  # (T,) which body a triangle belongs to
+    first: Any  # (N + 1,) first triangle of each body
     color: Any  # (T,) row of `colors`
     colors: Any  # (C, 3) linear
+    opacity: Any  # (T,) 1, or less for glass
     floor: Any  # (N,) body is a floor: chequered
     endless: Any  # (N,) ... and fades into the horizon
     radius: float  # m, of the action
@@ -73,9 +76,9 @@ class World(NamedTuple):
 
 
 class Fragments(NamedTuple):
-    """The pieces of a band of the picture: every triangle seen in a pixel is one, lit once for all its samples."""
+    """The pieces of a patch of the picture: every triangle seen in a pixel is one, lit once for all its samples."""
 
-    pixel: Any  # (M,) row by row, within the band
+    pixel: Any  # (M,) row by row, within the patch
     triangle: Any  # (M,) -1 is the sky
     share: Any  # (M,) of the pixel
     tile: Any  # (M,)
@@ -90,29 +93,68 @@ class Fragments(NamedTuple):
     open: Any  # (M,) share of the sky
 
 
-def room_for(count: int) -> Fragments:
+class Room(NamedTuple):
+    """To draw one patch of the picture after the other in."""
+
+    edge: Any  # (3, 3)
+    patch: Any  # (4,) in pixels
+    window: Any  # (4,) the same in samples
+    depth: Any  # (rows, columns) of samples: one over the distance
+    ids: Any  # (rows, columns) triangle seen, -1 is the sky
+    light: Any  # (P, 4) sum over each pixel's fragments; the last: how much of it is glass
+    fragments: Fragments
+
+
+class Sheet(NamedTuple):
+    """What becomes of the patches."""
+
+    picture: Any  # (height, width, 3)
+    nearness: Any  # (height, width) one over the distance of what is seen in the middle of a pixel
+    veil: Any  # (height, width) how opaque the glass is that is seen, 0 where there is none
+    sunned: Any  # (tiles, 4) within which texels of the sun's map lies what is seen; or no rows if nobody asks
+
+
+def blank(size: tuple[int, int], tiles: int = 0) -> Sheet:
+    width, height = size
+    nothing = np.tile(np.array([np.inf, -np.inf, np.inf, -np.inf]), (tiles, 1))
+    singles = np.empty((2, height, width), np.float32)
+    return Sheet(np.empty((height, width, 3), np.uint8), singles[0], singles[1], nothing)
+
+
+def copied(sheet: Sheet) -> Sheet:
+    return Sheet(sheet.picture.copy(), sheet.nearness.copy(), sheet.veil.copy(), sheet.sunned[:0])
+
+
+def room_for(width: int, samples: int) -> Room:
+    """For patches up to the width of a picture and one tile high."""
+    count = TILE * width * samples * samples
     ints, singles, vectors = np.empty((4, count), np.int32), np.empty((4, count), np.float32), np.empty((5, count, 3))
-    return Fragments(
+    fragments = Fragments(
         pixel=ints[0], triangle=ints[1], tile=ints[2], owner=ints[3],
         share=singles[0], fade=singles[1], lit=singles[2], open=singles[3],
         ray=vectors[0], point=vectors[1], normal=vectors[2], facet=vectors[3], color=vectors[4],
     )  # fmt: skip
+    shape = TILE * samples, width * samples
+    depth, ids, light = np.empty(shape, np.float32), np.empty(shape, np.int32), np.empty((TILE * width, 4))
+    return Room(np.empty((3, 3)), *np.empty((2, 4), np.int64), depth, ids, light, fragments)
 
 
 @kernel
-def collect(ids, samples, top, bottom, view, fragments):
-    """Sort the samples of the rows from `top` to `bottom` into fragments; return their number."""
+def collect(ids, samples, patch, view, fragments):
+    """Sort the samples of a patch into fragments; return their number."""
     pixel, triangle, share = fragments.pixel, fragments.triangle, fragments.share
     tile, rays = fragments.tile, fragments.ray
     columns = (view.width + TILE - 1) // TILE
+    top, bottom, left, right = patch[0], patch[1], patch[2], patch[3]
     count = 0
     for row in range(top, bottom):
-        for column in range(view.width):
+        for column in range(left, right):
             first = count
-            one = ids[row * samples, column * samples]
+            down, across = (row - top) * samples, (column - left) * samples
+            one = ids[down, across]
             mixed = False
-            for i in range(row * samples, (row + 1) * samples):
-                for j in range(column * samples, (column + 1) * samples):
+            for i in range(down, down + samples):
+                for j in range(across, across + samples):
                     mixed |= ids[i, j] != one
             if not mixed:  # the usual case, worth being quick about
                 count += 1
@@ -120,23 +162,24 @@ def collect(ids, samples, top, bottom, view, fragments):
                 rays[first, 0] = (column + 0.5) * samples * share[first]
                 rays[first, 1] = (row + 0.5) * samples * share[first]
             else:
-                for i in range(row * samples, (row + 1) * samples):
-                    for j in range(column * samples, (column + 1) * samples):
+                for i in range(samples):
+                    for j in range(samples):
                         f = first
-                        while f < count and triangle[f] != ids[i, j]:
+                        while f < count and triangle[f] != ids[down + i, across + j]:
                             f += 1
                         if f == count:
                             count += 1
-                            triangle[f], share[f], rays[f, 0], rays[f, 1] = ids[i, j], 0.0, 0.0, 0.0
+                            triangle[f], share[f] = ids[down + i, across + j], 0.0
+                            rays[f, 0] = rays[f, 1] = 0.0
                         share[f] += 1.0
-                        rays[f, 0] += j + 0.5
-                        rays[f, 1] += i + 0.5
+                        rays[f, 0] += column * samples + j + 0.5
+                        rays[f, 1] += row * samples + i + 0.5
             for f in range(first, count):  # the ray goes through the middle of the samples it stands for
-                right = (rays[f, 0] / (share[f] * samples) - 0.5 * view.width) / view.focal
+                sideways = (rays[f, 0] / (share[f] * samples) - 0.5 * view.width) / view.focal
                 up = (0.5 * view.height - rays[f, 1] / (share[f] * samples)) / view.focal
-                set3(rays, f, axpy(right, view.right, axpy(up, view.up, view.forward)))
+                set3(rays, f, axpy(sideways, view.right, axpy(up, view.up, view.forward)))
                 share[f] /= samples * samples
-                pixel[f] = (row - top) * view.width + column
+                pixel[f] = (row - top) * (right - left) + column - left
                 tile[f] = row // TILE * columns + column // TILE
     return count
 
@@ -225,8 +268,8 @@ def locate(count, fragments, vertices, normals, triangles, paint, view):
 
 
 @kernel
-def compose(count, fragments, paint, sun, light, picture):
-    """Add up what every fragment sends to the eye, into the band of the picture; `light` is room to work in."""
+def compose(count, fragments, paint, sun, patch, light, sheet):
+    """Add up what every fragment sends to the eye, into the patch of the picture; `light` is room to work in."""
     triangle, pixel, share, rays = fragments.triangle, fragments.pixel, fragments.share, fragments.ray
     normals, colors, fades, lits, opens = (
         fragments.normal,
@@ -235,10 +278,13 @@ def compose(count, fragments, paint, sun, light, picture):
         fragments.lit,
         fragments.open,
     )
-    owner, endless = fragments.owner, paint.endless
-    rows, columns, _ = picture.shape
+    owner, endless, opacity = fragments.owner, paint.endless, paint.opacity
+    picture, veil = sheet.picture, sheet.veil
+    top, left = patch[0], patch[2]
+    rows, columns = patch[1] - top, patch[3] - left
     for i in range(rows * columns):
-        light[i, 0] = light[i, 1] = light[i, 2] = 0.0
+        light[i, 0] = light[i, 1] = light[i, 2] = light[i, 3] = 0.0
+        veil[top + i // columns, left + i % columns] = 0.0
     for f in range(count):
         color = get3(colors, f)
         if triangle[f] >= 0:
@@ -258,6 +304,9 @@ def compose(count, fragments, paint, sun, light, picture):
                 grazing = (1.0 - across) ** 5
                 color = axpy(SHEEN * grazing * opened, _sky(ray[2] + 2.0 * across * n[2]), color)
             color = _mix(color, HORIZON, fades[f])
+            if opacity[triangle[f]] < 1.0:
+                light[pixel[f], 3] += share[f]
+                veil[top + pixel[f] // columns, left + pixel[f] % columns] += share[f] * opacity[triangle[f]]
         for k in range(3):
             light[pixel[f], k] += share[f] * color[k]
     for row in range(rows):
@@ -265,24 +314,55 @@ def compose(count, fragments, paint, sun, light, picture):
             for k in range(3):
                 bright = light[row * columns + column, k]
                 # Written so that NaN is black: as an index it would be anything.
-                picture[row, column, k] = EXPOSED[int(min(bright, 1.999) * 4096.0) if bright > 0.0 else 0]
+                exposed = EXPOSED[int(min(bright, 1.999) * 4096.0) if bright > 0.0 else 0]
+                picture[top + row, left + column, k] = exposed
+            if light[row * columns + column, 3] > 0.0:
+                veil[top + row, left + column] /= light[row * columns + column, 3]
 
 
-def shade(samples: int, ids: Any, world: World, view: View, sun: Sun, depth: Any, near: Any) -> Any:
-    """The picture (height, width, 3), made band by band of one row of tiles.
+@kernel
+def _sunned(count, triangle, points, tiles, sun, size, bounds):
+    """Widen the bounds (tiles, 4) of texels by those that fragments lie in, as far as something may shade them."""
+    for f in range(count):
+        if triangle[f] < 0:
+            continue
+        x, y = texel_of(get3(points, f), sun, size)
+        if 0.0 < x < size and 0.0 < y < size:
+            tile = tiles[f]
+            bounds[tile, 0], bounds[tile, 1] = min(bounds[tile, 0], y), max(bounds[tile, 1], y)
+            bounds[tile, 2], bounds[tile, 3] = min(bounds[tile, 2], x), max(bounds[tile, 3], x)
 
-    `ids` are the triangles seen, `depth` the sun's map, `near` the bodies by tile.
+
+@kernel
+def shade(patches, samples, clip, bounds, shown, world, view, sun, depth, coarse, counts, lists, room, sheet):
+    """Draw patches (P, 4) of the picture: each from a row to before a row, from a column to before a column.
+
+    A patch lies within one row of tiles. `clip` and `bounds` are the bodies' vertices and where they are seen, of the
+    triangles those `shown` are drawn; `depth` and `coarse` are the sun's maps, `counts` and `lists` the bodies by tile.
     """
-    picture = np.empty((view.height, view.width, 3), np.uint8)
-    fragments = room_for(TILE * view.width * samples * samples)
-    coarse = coarsened(depth)
-    light = np.empty((TILE * view.width, 3))
-    for top in range(0, view.height, TILE):
-        bottom = min(top + TILE, view.height)
-        count = collect(ids, samples, top, bottom, view, fragments)
-        locate(count, fragments, world.vertices, world.normals, world.triangles, world.paint, view)
+    paint, fragments, ids, nearness = world.paint, room.fragments, room.ids, sheet.nearness
+    patch, window = room.patch, room.window
+    for p in range(len(patches)):
+        for k in range(4):
+            patch[k], window[k] = patches[p, k], samples * patches[p, k]
+        for i in range(window[1] - window[0]):
+            for j in range(window[3] - window[2]):
+                room.depth[i, j] = 0.0
+                ids[i, j] = -1
+        for body in range(len(bounds)):
+            rows = bounds[body, 0] < window[1] and bounds[body, 1] > window[0]
+            if rows and bounds[body, 2] < window[3] and bounds[body, 3] > window[2]:
+                fill(paint.first[body], paint.first[body + 1], world.triangles, shown, clip, window, room.edge,
+                     room.depth, ids)  # fmt: skip
+        for row in range(patch[0], patch[1]):
+            for column in range(patch[2], patch[3]):
+                down, across = (row - patch[0]) * samples, (column - patch[2]) * samples
+                nearness[row, column] = room.depth[down + samples // 2, across + samples // 2]
+        count = collect(ids, samples, patch, view, fragments)
+        locate(count, fragments, world.vertices, world.normals, world.triangles, paint, view)
         sunlit(count, fragments.point, fragments.facet, sun, depth, coarse, fragments.lit)
         openness(count, fragments.point, fragments.normal, fragments.owner, fragments.tile, world.outsides,
-                 world.position, world.axes, *near, fragments.open)  # fmt: skip
-        compose(count, fragments, world.paint, sun, light, picture[top:bottom])
-    return picture
+                 world.position, world.axes, counts, lists, fragments.open)  # fmt: skip
+        compose(count, fragments, paint, sun, patch, room.light, sheet)
+        if len(sheet.sunned) > 0:
+            _sunned(count, fragments.triangle, fragments.point, fragments.tile, sun, len(depth), sheet.sunned)
