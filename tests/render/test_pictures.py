@@ -12,9 +12,10 @@ from impel.files import Problem
 from impel.render.camera import focal_length
 from impel.render.light import FIELD_NONE
 from impel.render.overlays import chosen_overlays, ink_of
-from impel.render.picture import expose
+from impel.render.picture import expose, plate_of, touched
 from impel.render.scenery import prepare
 from impel.render.sequences import exposures, film_of, moments, picture, strip
+from impel.render.setting import canvas_for, set_up
 from impel.takes import Take
 
 SIZE = (320, 180)
@@ -134,6 +135,49 @@ def test_same_take_gives_same_picture_on_any_number_of_threads():
     alone = [expose(film, frame) for frame in range(9)]
     together = list(exposures(film_of(parade(12, 9), SIZE), range(9)))
     assert all(np.array_equal(a, b) for a, b in zip(alone, together))
+
+
+def drawn_upon_plates(film):
+    """All frames, as they are alone and as they come in a film."""
+    frames = range(len(film.take.time))
+    return np.array([expose(film, frame) for frame in frames]), np.array(list(exposures(film, frames)))
+
+
+def test_a_plate_saves_most_of_the_work_and_changes_nothing():
+    """A ball rolls past boxes, glass and a wire that stand still, and comes to rest; a rope swings."""
+    take = parade(12, 30)
+    take.position[:, 2:9], take.orientation[:, 2:9] = take.position[0, 2:9], take.orientation[0, 2:9]
+    take.position[24:, 9:], take.orientation[24:, 9:] = take.position[24, 9:], take.orientation[24, 9:]
+    take.colors[3] += "80"
+    take.wires = {"world.rail": np.array([[-1.0, 1, 1], [1, 1, 1.5]])}
+    swing = np.stack([np.sin(np.arange(30) / 9), np.zeros(30), np.full(30, 0.3)], axis=-1)
+    take.ropes = {"rope": np.stack([np.tile([0, 0, 2.0], (30, 1)), swing], axis=1)}
+    film = prepare(take, SIZE)
+    alone, together = drawn_upon_plates(film)
+    assert np.array_equal(alone, together)
+    canvas = canvas_for(SIZE)
+    plate = plate_of(film, range(24), canvas)
+    share = touched(film, set_up(film, 10, canvas), plate).mean()
+    assert 0.02 < share < 0.7
+
+
+def test_shadows_upon_a_plate_go_with_what_casts_them():
+    """A ball high up, out of the picture, shades what is seen of the floor."""
+    take = one_ball(height=3.0, camera={"from": [3, -4, 2.0], "to": [2.0, 1.5, 0], "fov": 30})
+    alone, together = drawn_upon_plates(prepare(take, SIZE))
+    assert np.array_equal(alone, together)
+    assert np.abs(alone[0].astype(int) - alone[-1]).max() > 40
+
+
+def test_what_creeps_is_not_drawn_again_and_still_nobody_sees_it():
+    take = one_ball()
+    take.position[:, 1] = [0, 0, 0.5]
+    take.position[:, 1, 0] += np.linspace(0, 1e-5, 31)
+    film = prepare(take, SIZE)
+    assert not plate_of(film, range(24), canvas_for(SIZE)).moves.any()
+    alone, together = drawn_upon_plates(film)
+    assert np.abs(alone.astype(int) - together).max() <= 40
+    assert np.count_nonzero(alone != together) < 1e-3 * alone.size
 
 
 def test_lost_bodies_are_left_out():

@@ -162,19 +162,11 @@ def openness(count, points, normals, owners, tiles, outsides, position, axes, co
         opened[f] = 1.0 - OPEN_STRENGTH * 0.5 * (hidden0 * hidden0 + hidden1 * hidden1)
 
 
-def coarsened(depth: Any) -> Any:
-    """The highest surface near each cell of COARSE x COARSE texels, as far as blockers are looked for."""
-    size = len(depth) // COARSE
-    cells, coarse = np.full((2, size, size), -np.inf, np.float32)
-    coarsen(depth, np.array([0, len(depth), 0, len(depth)]), cells, coarse)
-    return coarse
-
-
 @kernel
 def coarsen(depth, window, cells, coarse):
-    """The same into `coarse`, where there is something in the map only within a window; `cells` is room to work in.
+    """The highest surface near each cell of COARSE x COARSE texels, as far as blockers are looked for.
 
-    What they hold before about the cells of the window does not matter.
+    There is something in the map only within a window; `coarse` is not written far from it, and `cells` is room.
     """
     size, reach = len(cells), math.ceil(SEARCH / COARSE)
     top, bottom = window[0] // COARSE, (window[1] + COARSE - 1) // COARSE

@@ -1,17 +1,21 @@
 """One frame of a take as a picture, or the plate that many frames of a film have in common."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from impel.render import light, shading
+from impel.render.camera import focal_length
 from impel.render.overlays import draw_overlays
 from impel.render.scenery import Film
 from impel.render.setting import Canvas, Setting, canvas_for, samples_for, set_up
 
 Picture = NDArray[np.uint8]  # (height, width, 3), sRGB
+
+FEW = 4  # frames that are drawn without a plate
+HAIR = 0.02  # pixels: what moves less is not seen to move
 
 
 class Plate(NamedTuple):
@@ -30,24 +34,35 @@ def expose(
     if plate is None:
         sheet, patches = shading.blank(film.size), patches_of(np.ones(light.tiles_of(film.size), bool), film.size)
     else:
-        sheet, patches = shading.copied(plate.sheet), patches_of(_touched(film, setting, plate), film.size)
+        sheet, patches = shading.copied(plate.sheet), patches_of(touched(film, setting, plate), film.size)
     _draw(film, setting, patches, canvas, sheet)
     if overlays:
         draw_overlays(film, frame, sheet.picture, sheet.nearness, overlays)
     return np.asarray(sheet.picture)
 
 
-def plate_of(film: Film, frame: int, canvas: Canvas) -> Plate:
-    """The plate for all frames that the camera takes from where it stands in this one."""
-    moves = np.any(film.position != film.position[:1], axis=(0, 2)) | np.any(
-        film.orientation != film.orientation[:1], axis=(0, 2)
-    )
-    moves[list(film.ropes.values())] = True
-    setting = set_up(film, frame, canvas, without=moves)
+def plate_of(film: Film, frames: Sequence[int], canvas: Canvas) -> Plate | None:
+    """The plate that these frames have in common; None if the camera moves, or they are too few to be worth it."""
+    if len(frames) < FEW or np.ptp(film.shot.eye[frames], axis=0).any():
+        return None
+    moves = _moves(film, frames)
     rows, columns = light.tiles_of(film.size)
     sheet = shading.blank(film.size, rows * columns)
+    setting = set_up(film, frames[0], canvas, without=moves)
     _draw(film, setting, patches_of(np.ones((rows, columns), bool), film.size), canvas, sheet)
     return Plate(sheet, moves)
+
+
+def _moves(film: Film, frames: Sequence[int]) -> NDArray[np.bool_]:
+    """(N,) the body is seen to move in these frames, by more than a hair; or is lost in some."""
+    shot, first = film.shot, frames[0]
+    hair = HAIR * float(np.linalg.norm(shot.middle[first] - shot.eye[first])) / focal_length(shot.fov, film.size)
+    shift = np.linalg.norm(film.position[frames] - film.position[first], axis=-1).max(axis=0)
+    turn = 2 * np.linalg.norm(film.orientation[frames] - film.orientation[first], axis=-1).max(axis=0)
+    size = np.where(film.outsides.bound > 0, film.outsides.bound, 1e9)  # wires tell none
+    moves = shift + turn * size
+    moves[list(film.ropes.values())] = np.inf
+    return np.asarray(~(moves <= hair))
 
 
 def _draw(film: Film, setting: Setting, patches: Any, canvas: Canvas, sheet: shading.Sheet) -> None:
@@ -76,7 +91,7 @@ def patches_of(tiles: NDArray[np.bool_], size: tuple[int, int]) -> NDArray[np.in
     return np.minimum(edges, [size[1], size[1], size[0], size[0]])
 
 
-def _touched(film: Film, setting: Setting, plate: Plate) -> NDArray[np.bool_]:
+def touched(film: Film, setting: Setting, plate: Plate) -> NDArray[np.bool_]:
     """The tiles (rows, columns) that look different from the plate, because of what moves or what that shades."""
     rows, columns = light.tiles_of(film.size)
     tiles = np.zeros((rows, columns), bool)

@@ -102,8 +102,8 @@ def fill(first, last, triangles, shown, clip, window, edge, depth, ids):
             # A hair wider than exact: samples on a shared edge must not fall between two triangles.
             start, stop = math.ceil(low - 0.5 - 1e-7), math.floor(high - 0.5 + 1e-7)
             base = zy * y + z0 + 0.5 * zx
-            for column in range(max(start, columns), min(stop + 1, window[3])):
-                z = np.float32(base + zx * column)
-                if z > depth[row - rows, column - columns]:
-                    depth[row - rows, column - columns] = z
-                    ids[row - rows, column - columns] = t
+            for column in range(max(start, columns) - columns, min(stop + 1, window[3]) - columns):
+                z = np.float32(base + zx * (column + columns))
+                nearer = z > depth[row - rows, column]  # written without a branch, several samples at once
+                depth[row - rows, column] = z if nearer else depth[row - rows, column]
+                ids[row - rows, column] = t if nearer else ids[row - rows, column]

@@ -14,7 +14,7 @@ from impel.render.ghosts import pointed_at
 from impel.render.overlays import chosen_overlays
 from impel.render.picture import Picture, expose, plate_of
 from impel.render.scenery import Film, prepare
-from impel.render.setting import canvas_for, samples_for
+from impel.render.setting import canvas_bytes, canvas_for
 from impel.takes.take import Take, path_at
 
 Overlays = bool | Collection[str]
@@ -24,7 +24,8 @@ PANEL = (480, 270)
 MOMENTS = 6
 GAP = 6  # pixels between the panels of a strip
 PAPER = (255, 255, 255)
-MEMORY, BYTES_PER_SAMPLE = 500_000_000, 12  # of pictures being drawn at the same time
+STRETCH = 24  # frames that may have a plate in common
+MEMORY = 500_000_000  # bytes, to draw several pictures at the same time
 
 
 def film_of(take: Take, size: tuple[int, int], overlays: Overlays = False) -> Film:
@@ -110,16 +111,16 @@ def exposures(
 ) -> Iterator[Picture]:
     """Pictures of the frames in order, drawn on several cores as far as memory allows."""
     frames, drawn = list(frames), chosen_overlays(overlays)
-    samples = film.size[0] * film.size[1] * samples_for(film.size) ** 2
-    workers = max(1, min(available_cores(), len(frames), MEMORY // (BYTES_PER_SAMPLE * samples)))
-    canvases = [canvas_for(film.size) for _ in range(workers)]
-    plate = plate_of(film, frames[0], canvases[0]) if len(frames) > 2 and _stands(film) else None
+    workers = max(1, min(available_cores(), len(frames), MEMORY // canvas_bytes(film.size)))
+    canvases = [canvas_for(film.size) for _ in range(workers + 1)]
     waiting: deque[Future[Picture]] = deque()
     with ThreadPoolExecutor(workers) as pool:
         try:
             for done in range(len(frames)):
                 while len(waiting) < workers and done + len(waiting) < len(frames):
                     k = done + len(waiting)
+                    if k % STRETCH == 0:
+                        plate = plate_of(film, frames[k : k + STRETCH], canvases[-1])
                     waiting.append(pool.submit(expose, film, frames[k], drawn, canvases[k % workers], plate))
                 yield waiting.popleft().result()
                 if progress:
@@ -127,10 +128,6 @@ def exposures(
         finally:
             for future in waiting:
                 future.cancel()
-
-
-def _stands(film: Film) -> bool:
-    return not np.ptp(film.shot.eye, axis=0).any()
 
 
 def _labelled(shown: Picture, text: str) -> Picture:

@@ -33,6 +33,11 @@ def canvas_for(size: tuple[int, int]) -> Canvas:
     return Canvas(room, depth, np.empty(depth.shape, np.int32), cells, coarse, np.zeros(4, np.int64))
 
 
+def canvas_bytes(size: tuple[int, int]) -> int:
+    """How much memory a canvas takes, if every sample shows another triangle."""
+    return 160 * light.TILE * size[0] * samples_for(size) ** 2 + 8 * SUN_TEXELS**2
+
+
 class Setting(NamedTuple):
     """A frame before it is drawn: where everything is, for the camera and for the sun."""
 

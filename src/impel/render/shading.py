@@ -146,6 +146,7 @@ def collect(ids, samples, patch, view, fragments):
     tile, rays = fragments.tile, fragments.ray
     columns = (view.width + TILE - 1) // TILE
     top, bottom, left, right = patch[0], patch[1], patch[2], patch[3]
+    wide = 1.0 / view.focal
     count = 0
     for row in range(top, bottom):
         for column in range(left, right):
@@ -158,9 +159,9 @@ def collect(ids, samples, patch, view, fragments):
                     mixed |= ids[i, j] != one
             if not mixed:  # the usual case, worth being quick about
                 count += 1
-                triangle[first], share[first] = one, samples * samples
-                rays[first, 0] = (column + 0.5) * samples * share[first]
-                rays[first, 1] = (row + 0.5) * samples * share[first]
+                triangle[first], share[first] = one, 1.0
+                sideways, up = (column + 0.5 - 0.5 * view.width) * wide, (0.5 * view.height - row - 0.5) * wide
+                set3(rays, first, axpy(sideways, view.right, axpy(up, view.up, view.forward)))
             else:
                 for i in range(samples):
                     for j in range(samples):
@@ -174,11 +175,13 @@ def collect(ids, samples, patch, view, fragments):
                         share[f] += 1.0
                         rays[f, 0] += column * samples + j + 0.5
                         rays[f, 1] += row * samples + i + 0.5
-            for f in range(first, count):  # the ray goes through the middle of the samples it stands for
-                sideways = (rays[f, 0] / (share[f] * samples) - 0.5 * view.width) / view.focal
-                up = (0.5 * view.height - rays[f, 1] / (share[f] * samples)) / view.focal
-                set3(rays, f, axpy(sideways, view.right, axpy(up, view.up, view.forward)))
-                share[f] /= samples * samples
+                for f in range(first, count):  # the ray goes through the middle of the samples it stands for
+                    middle = 1.0 / (share[f] * samples)
+                    sideways = (rays[f, 0] * middle - 0.5 * view.width) * wide
+                    up = (0.5 * view.height - rays[f, 1] * middle) * wide
+                    set3(rays, f, axpy(sideways, view.right, axpy(up, view.up, view.forward)))
+                    share[f] /= samples * samples
+            for f in range(first, count):
                 pixel[f] = (row - top) * (right - left) + column - left
                 tile[f] = row // TILE * columns + column // TILE
     return count
@@ -220,6 +223,8 @@ def locate(count, fragments, vertices, normals, triangles, paint, view):
     bodies, colors, color, floor, endless = paint.body, paint.colors, paint.color, paint.floor, paint.endless
     squares = 1.0 / paint.square
     faded = 1.0 / (FADE * paint.radius) ** 2
+    before, i, j, k, away = -1, 0, 0, 0, 0.0
+    a = flat = along_b = along_c = (0.0, 0.0, 0.0)
     for f in range(count):
         ray = get3(rays, f)
         t = triangle[f]
@@ -232,17 +237,20 @@ def locate(count, fragments, vertices, normals, triangles, paint, view):
             set3(smooth, f, (0.0, 0.0, 1.0))
             set3(facets, f, (0.0, 0.0, 1.0))
             continue
-        i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-        a = get3(vertices, i)
-        ab, ac = sub(get3(vertices, j), a), sub(get3(vertices, k), a)
-        flat = cross(ab, ac)
-        area = math.sqrt(dot(flat, flat))
-        flat = scale(flat, 1.0 / area)
-        distance = dot(flat, sub(a, view.eye)) / min(dot(flat, ray), -1e-9)
+        if t != before:  # neighbours are often on the same one
+            i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+            a = get3(vertices, i)
+            ab, ac = sub(get3(vertices, j), a), sub(get3(vertices, k), a)
+            flat = cross(ab, ac)
+            area = 1.0 / math.sqrt(dot(flat, flat))
+            flat = scale(flat, area)
+            along_b, along_c = scale(cross(ac, flat), area), scale(cross(flat, ab), area)
+            away = dot(flat, sub(a, view.eye))
+            before = t
+        distance = away / min(dot(flat, ray), -1e-9)
         p = axpy(distance, ray, view.eye)
         ap = sub(p, a)
-        v, w = dot(cross(ap, ac), flat) / area, dot(cross(ab, ap), flat) / area
-        v, w = min(max(v, 0.0), 1.0), min(max(w, 0.0), 1.0)
+        v, w = min(max(dot(ap, along_b), 0.0), 1.0), min(max(dot(ap, along_c), 0.0), 1.0)
         n = add(scale(get3(normals, i), max(1.0 - v - w, 0.0)), axpy(v, get3(normals, j), scale(get3(normals, k), w)))
         body = bodies[t]
         shown, fade = get3(colors, color[t]), 0.0
