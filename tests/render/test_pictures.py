@@ -260,6 +260,25 @@ def test_moments_are_even_when_things_only_settle():
     assert moments(take, 6) == [0, 6, 12, 18, 24, 30]
 
 
+def test_moments_contain_the_hardest_hits():
+    """A ball rolls through a still room and bounces off at 1.7 and 3.1 s; what is softer is not worth a picture."""
+    time = np.linspace(0, 10, 601)
+    x = np.interp(time, [0, 1.7, 3.1, 10], [-2, 2, -1, -0.9])
+    take = one_ball(events=[{"time": t, "kind": "contact begins", "subject": "ball", "details": {}} for t in HITS])
+    take.time = time
+    take.position = np.stack([np.zeros((601, 3)), np.stack([x, 0 * x, 0 * x + 0.5], axis=-1)], axis=1)
+    take.orientation = np.tile([1.0, 0, 0, 0], (601, 2, 1))
+    shown = time[moments(take, 6)]
+    assert len(shown) == 6
+    assert (shown[0], shown[-1]) == (0, 10)
+    for hit in (1.7, 3.1):
+        assert 0 <= (shown - hit)[np.argmin(np.abs(shown - hit))] < 0.04
+    assert np.abs(shown - 6.0).min() > 0.04
+
+
+HITS = (0.0, 1.7, 3.1, 6.0)
+
+
 def test_a_strip_is_a_sheet_of_labelled_moments():
     take = one_ball()
     sheet = strip(take, count=6, size=SIZE)

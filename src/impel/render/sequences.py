@@ -22,6 +22,7 @@ Progress = Callable[[int, int], Any]  # called with how many pictures are done, 
 
 PANEL = (480, 270)
 MOMENTS = 6
+SOFT = 0.2  # of the hardest hit: softer ones need not be seen
 GAP = 6  # pixels between the panels of a strip
 PAPER = (255, 255, 255)
 STRETCH = 24  # frames that may have a plate in common
@@ -53,7 +54,7 @@ def picture(take: Take, time: float, *, size: tuple[int, int] = (960, 540), over
 def moments(take: Take, count: int = MOMENTS, stage: NDArray[np.bool_] | None = None) -> list[int]:
     """Frames that tell the motion: half evenly in time, half where most is moving; the first and the last included.
 
-    `stage` (F, N) tells whose motion counts, and when; left out, all does.
+    Those nearest to the hardest hits show them. `stage` (F, N) tells whose motion counts, and when; left out, all does.
     """
     if len(take.time) <= count:
         return list(range(len(take.time)))
@@ -73,7 +74,35 @@ def moments(take: Take, count: int = MOMENTS, stage: NDArray[np.bool_] | None = 
         told = (1 - weight) * told + weight * np.concatenate([[0], np.cumsum(pace)]) / pace.sum()
     frames = np.searchsorted(told, np.linspace(0, 1, count) - 1e-9)
     frames[-1] = len(take.time) - 1
+    with np.errstate(invalid="ignore"):
+        blows = np.nan_to_num(np.linalg.norm(np.diff(take.position[:, moving], n=2, axis=0), axis=-1))
+    if stage is not None:
+        blows = np.where(stage[1:-1, moving], blows, 0.0)
+    shown: list[int] = []
+    for hit in _hardest_hits(take, blows.sum(axis=1), max(1, count // 3)):
+        free = np.flatnonzero(~np.isin(frames, [0, len(take.time) - 1, *shown]))
+        if len(free):
+            frames[free[np.argmin(np.abs(frames[free] - hit))]] = hit
+            shown.append(hit)
     return np.unique(frames).tolist()
+
+
+def _hardest_hits(take: Take, blows: NDArray[np.float64], count: int) -> list[int]:
+    """The frames just after bodies began to touch, where most changed its way (`blows`, (F - 2,)); not all in a row.
+
+    What touches from the start is no hit.
+    """
+    times = [event["time"] for event in take.events if event["kind"] == "contact begins"]
+    frames = np.unique(np.searchsorted(take.time, times))
+    frames = frames[(frames > 1) & (frames < len(take.time) - 1)]
+    # A hit within a frame is felt in two second differences: those before and after it.
+    felt = np.array([blows[max(frame - 2, 0) : frame + 1].max() for frame in frames])
+    apart = len(take.time) / (4 * count)
+    hits: list[int] = []
+    for k in np.argsort(-felt, kind="stable"):
+        if len(hits) < count and felt[k] > SOFT * felt.max() and all(abs(frames[k] - hit) > apart for hit in hits):
+            hits.append(int(frames[k]))
+    return hits
 
 
 def strip(
