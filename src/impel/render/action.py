@@ -53,7 +53,7 @@ def acting_bodies(take: Take, stage: NDArray[np.bool_] | None = None) -> list[ND
         steps = np.where(stage[looks][1:], steps, 0.0)
     moving = moving_bodies(take)
     way = np.where(moving, np.nansum(steps, axis=0), 0.0)
-    told = np.array([_is_told(take, name) for name in take.names], bool) & moving
+    told = np.array([is_told(take, name) for name in take.names], bool) & moving
     acting = [told | moving & (way >= share * way.max(initial=0.0)) for share in FARING]
     if told.any():
         return [*acting, told]
@@ -94,7 +94,7 @@ def _astray(take: Take, extents: Floats, bodies: Any) -> NDArray[np.bool_]:
     core = np.linalg.norm(at - middle, axis=-1)
     radius = np.linalg.norm(np.abs(extents[bodies]).max(axis=1), axis=-1)
     far = ASTRAY * (np.median(core) + np.median(radius))
-    told = np.array([_is_told(take, take.names[body]) for body in bodies])
+    told = np.array([is_told(take, take.names[body]) for body in bodies])
     if told.any():  # what is far from them has left too, even if most have
         middle = np.median(at[:, told].reshape(-1, 3), axis=0)
         core = np.linalg.norm(at - middle, axis=-1)
@@ -113,7 +113,7 @@ def _has_a_way(take: Take, name: str) -> bool:
     return any(way.split(".")[0] == owner and path.shape[-1] == 3 for way, path in take.paths.items())
 
 
-def _is_told(take: Take, name: str) -> bool:
+def is_told(take: Take, name: str) -> bool:
     """Someone wrote where the body goes or turns, or where the walker that it is a part of goes."""
     return any(way.split(".")[0] == name.split(".")[0] for way in take.paths)
 

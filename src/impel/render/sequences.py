@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.cores import available_cores
-from impel.render.action import moving_bodies
+from impel.render.action import is_told, moving_bodies
 from impel.render.ghosts import pointed_at
 from impel.render.overlays import chosen_overlays
 from impel.render.picture import Picture, expose, plate_of
@@ -22,7 +22,8 @@ Progress = Callable[[int, int], Any]  # called with how many pictures are done, 
 
 PANEL = (480, 270)
 MOMENTS = 6
-SOFT = 0.2  # of the hardest hit: softer ones need not be seen
+TOLD = 3.0  # times as much a hit counts of who was told what to do
+SOFT, APART = 0.2, 0.2  # of the hardest hit: softer ones need not be seen; s: nor those so soon before or after
 GAP = 6  # pixels between the panels of a strip
 PAPER = (255, 255, 255)
 STRETCH = 24  # frames that may have a plate in common
@@ -90,18 +91,21 @@ def moments(take: Take, count: int = MOMENTS, stage: NDArray[np.bool_] | None = 
 def _hardest_hits(take: Take, blows: NDArray[np.float64], count: int) -> list[int]:
     """The frames just after bodies began to touch, where most changed its way (`blows`, (F - 2,)); not all in a row.
 
-    What touches from the start is no hit.
+    What those hit that were told what to do counts for more. What touches from the start is no hit.
     """
-    times = [event["time"] for event in take.events if event["kind"] == "contact begins"]
-    frames = np.unique(np.searchsorted(take.time, times))
-    frames = frames[(frames > 1) & (frames < len(take.time) - 1)]
-    # A hit within a frame is felt in two second differences: those before and after it.
-    felt = np.array([blows[max(frame - 2, 0) : frame + 1].max() for frame in frames])
-    apart = len(take.time) / (4 * count)
+    felt: dict[int, float] = {}
+    for event in take.events:
+        frame = int(np.searchsorted(take.time, event["time"]))
+        if event["kind"] == "contact begins" and 1 < frame < len(take.time) - 1:
+            # A hit within a frame is felt in the second differences before and after it.
+            blow = float(blows[frame - 2 : frame + 1].max())
+            told = any(is_told(take, str(name)) for name in (event["subject"], event["details"].get("with", "")))
+            felt[frame] = max(felt.get(frame, 0.0), blow * (TOLD if told else 1.0))
     hits: list[int] = []
-    for k in np.argsort(-felt, kind="stable"):
-        if len(hits) < count and felt[k] > SOFT * felt.max() and all(abs(frames[k] - hit) > apart for hit in hits):
-            hits.append(int(frames[k]))
+    for frame in sorted(felt, key=lambda frame: -felt[frame]):
+        apart = all(abs(frame - hit) > APART * take.fps for hit in hits)
+        if apart and len(hits) < count and felt[frame] > SOFT * max(felt.values()):
+            hits.append(frame)
     return hits
 
 
