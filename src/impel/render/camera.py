@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from impel.render.action import acting_bodies, corners_of, moving_bodies
 from impel.render.lines import line_points
+from impel.takes.cameras import CALM, Camera, smooth, standpoints
+from impel.takes.cameras import FOV as GIVEN_FOV
 from impel.takes.take import Floats, Take
 
 FOV = 19.0  # degrees, top to bottom; a long lens, calm perspective
@@ -24,10 +26,8 @@ FAR = 7.0  # travels this many times its own size: the camera follows
 FAR_PAST = 14.0  # ... if it passes things that stand there: these tell how it moves
 PASSED = 2.5  # of its own radius: a thing wholly within this was passed closely
 FAR_ON_WIRE = 30.0  # ... if a wire shows where it goes: the wire is worth seeing
-CALM = 0.5  # s, time scale of the following camera
 FRAMES_LOOKED_AT = 60
 BETTER = 0.08  # share of the action that another view must show more of to be preferred
-DEFAULT_GIVEN_FOV = 40.0  # as in the scene format
 
 
 class Shot(NamedTuple):
@@ -40,6 +40,7 @@ class Shot(NamedTuple):
     forward: Floats
     fov: float  # degrees, top to bottom
     radius: float  # m, of the action about its middle
+    reach: float = 0.0  # m about the middle that the sun's map covers
 
     def seen(self, frame: int, points: Floats, size: tuple[int, int]) -> Floats:
         """Pixel coordinates and distance (..., 3) of points in the world."""
@@ -78,7 +79,7 @@ def shot_of(
     also: Floats | None = None,
     visible: Any = None,
 ) -> Shot:
-    """The take's own camera if it has one, else one that frames everything that moves, and the points `also`.
+    """A camera that frames everything that moves, and the points `also`.
 
     `stage` (F, N) tells what belongs to the action; left out, all does. `visible(shot, frame)` tells how much of the
     action a shot shows (0 to 1); without it the first view is taken.
@@ -92,9 +93,6 @@ def shot_of(
         corners[~stage[np.ix_(frames, actors)]] = np.nan
     if not np.isfinite(corners).any():
         corners = np.tile([[-1.0] * 3, [1.0] * 3], (len(frames), 1, 1, 1))  # nothing to see: look at the origin
-    if take.camera is not None:
-        return _given(take)
-
     acts = [of[actors] for of in acting_bodies(take, stage)]
     looks = frames[np.linspace(0, len(frames) - 1, 4).round().astype(int)]
 
@@ -168,16 +166,14 @@ def _props(take: Take, extents: Floats, action: Floats, frames: NDArray[np.int64
     )
 
 
-def _given(take: Take) -> Shot:
-    assert take.camera is not None
-    eye, to = np.array(take.camera["from"], float), np.array(take.camera["to"], float)
-    forward = to - eye
+def given_shot(take: Take, camera: Camera) -> Shot:
+    """What a camera shows that someone told where to stand, or whom to follow."""
+    eye, to = standpoints(take, camera)
+    forward = to[0] - eye[0]
     distance = float(np.linalg.norm(forward))
     right, up, forward = _basis(forward if distance > 0 else np.array([0.0, 1.0, 0.0]))
-    fov = float(take.camera.get("fov", DEFAULT_GIVEN_FOV))
-    radius = max(distance, 1e-3) * np.tan(np.radians(fov) / 2)
-    copies = (len(take.time), 1)
-    return Shot(np.tile(eye, copies), np.tile(to, copies), right, up, forward, fov, radius)
+    fov = float(camera.get("fov", GIVEN_FOV))
+    return Shot(eye, to, right, up, forward, fov, max(distance, 1e-3) * np.tan(np.radians(fov) / 2))
 
 
 def _travel(
@@ -201,22 +197,13 @@ def _travel(
     if not follows and np.linalg.norm(high.max(axis=0) - low.min(axis=0)) < far * own_size:
         return np.tile(whole, (len(take.time), 1)), np.zeros((0, 3))
     every = np.stack([np.interp(take.time, take.time[frames], middle[:, k]) for k in range(3)], axis=-1)
-    path = _smooth(every, CALM * take.fps)
+    path = smooth(every, CALM * take.fps)
     return path, (props - path[frames[when]][:, None])[close].reshape(-1, 3)
 
 
 def _standing(take: Take, extents: Floats) -> Floats:
     """The corners (bodies, 8, 3) of what stands still, but for planes."""
     return corners_of(take, extents, np.flatnonzero(~moving_bodies(take) & (extents[:, 1, 0] > 0)), [0])[0]
-
-
-def _smooth(values: Floats, sigma: float) -> Floats:
-    """Gaussian blur in time; the ends are continued by point reflection, so that a steady walk stays steady."""
-    reach = max(1, min(int(3 * sigma), len(values) - 1))
-    before, after = 2 * values[0] - values[reach:0:-1], 2 * values[-1] - values[-2 : -reach - 2 : -1]
-    weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sigma) ** 2)
-    extended = np.concatenate([before, values, after])
-    return np.stack([np.convolve(extended[:, k], weights / weights.sum(), "valid") for k in range(3)], axis=-1)
 
 
 def _views(points: Floats, path: Floats, quarter: float) -> list[tuple[float, float]]:

@@ -43,7 +43,8 @@ def expose(
 
 def plate_of(film: Film, frames: Sequence[int], canvas: Canvas) -> Plate | None:
     """The plate that these frames have in common; None if the camera moves, or they are too few to be worth it."""
-    if len(frames) < FEW or np.ptp(film.shot.eye[frames], axis=0).any():
+    shots = [film.shot_at(frame) for frame in frames]
+    if len(frames) < FEW or shots[0] is not shots[-1] or np.ptp(shots[0].eye[frames], axis=0).any():
         return None
     moves = _moves(film, frames)
     rows, columns = light.tiles_of(film.size)
@@ -55,7 +56,7 @@ def plate_of(film: Film, frames: Sequence[int], canvas: Canvas) -> Plate | None:
 
 def _moves(film: Film, frames: Sequence[int]) -> NDArray[np.bool_]:
     """(N,) the body is seen to move in these frames, by more than a hair; or is lost in some."""
-    shot, first = film.shot, frames[0]
+    shot, first = film.shot_at(frames[0]), frames[0]
     hair = HAIR * float(np.linalg.norm(shot.middle[first] - shot.eye[first])) / focal_length(shot.fov, film.size)
     shift = np.linalg.norm(film.position[frames] - film.position[first], axis=-1).max(axis=0)
     turn = 2 * np.linalg.norm(film.orientation[frames] - film.orientation[first], axis=-1).max(axis=0)
@@ -98,7 +99,7 @@ def touched(film: Film, setting: Setting, plate: Plate) -> NDArray[np.bool_]:
     shade, sunned = np.zeros(rows * columns, bool), plate.sheet.sunned
     tile, margin = samples_for(film.size) * light.TILE, light.SEARCH + 2 * light.COARSE
     casts = film.casts[film.paint.first[:-1]]
-    for body in np.flatnonzero(plate.moves):
+    for body in np.flatnonzero(plate.moves).tolist():
         tiles[light.tiles_near(film.outsides, body, setting.seen[body], setting.view.focal)] = True
         if not np.isnan(setting.bounds[body]).any():
             edges = np.clip((setting.bounds[body] + [-1, 1, -1, 1]) / tile, 0, max(rows, columns))

@@ -51,7 +51,7 @@ class Setting(NamedTuple):
 
 
 def set_up(film: Film, frame: int, canvas: Canvas, without: Any = ()) -> Setting:
-    shot, (width, height) = film.shot, film.size
+    shot, (width, height) = film.shot_at(frame), film.size
     position = film.position[frame].copy()
     vertices, normals, axes = placed(film.meshes, position, film.orientation[frame])
     lay_ropes(film, frame, vertices, normals)
@@ -93,8 +93,8 @@ def shine(film: Film, frame: int, vertices: Floats, canvas: Canvas) -> tuple[lig
     towards = np.array([np.cos(azimuth) * np.cos(elevation), np.sin(azimuth) * np.cos(elevation), np.sin(elevation)])
     right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
     up = np.cross(towards, right)
-    scale = SUN_TEXELS / 2 / film.reach
-    center = film.shot.middle[frame]
+    scale = SUN_TEXELS / 2 / film.shot_at(frame).reach
+    center = film.shot_at(frame).middle[frame]
     # Only whole texels: a map that slides by fractions makes the edges of shadows crawl.
     center = center @ towards * towards + sum(np.round(center @ axis * scale) / scale * axis for axis in (right, up))
     matrix = np.zeros((4, 4))

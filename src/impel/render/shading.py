@@ -136,7 +136,8 @@ def room_for(width: int, samples: int) -> Room:
     )  # fmt: skip
     shape = TILE * samples, width * samples
     depth, ids, light = np.empty(shape, np.float32), np.empty(shape, np.int32), np.empty((TILE * width, 4))
-    return Room(np.empty((3, 3)), *np.empty((2, 4), np.int64), depth, ids, light, fragments)
+    patch, window = np.empty(4, np.int64), np.empty(4, np.int64)
+    return Room(np.empty((3, 3)), patch, window, depth, ids, light, fragments)
 
 
 @kernel
