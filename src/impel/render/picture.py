@@ -6,11 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.render import light, shading
+from impel.render import light
 from impel.render.camera import focal_length
 from impel.render.overlays import draw_overlays
+from impel.render.patches import shade_patches
 from impel.render.scenery import Film
 from impel.render.setting import Canvas, Setting, canvas_for, samples_for, set_up
+from impel.render.shading import Sheet, blank, copied
 
 Picture = NDArray[np.uint8]  # (height, width, 3), sRGB
 
@@ -21,7 +23,7 @@ HAIR = 0.02  # pixels: what moves less is not seen to move
 class Plate(NamedTuple):
     """A picture of all that never moves, which serves for all tiles of a frame that nothing else comes near."""
 
-    sheet: shading.Sheet
+    sheet: Sheet
     moves: NDArray[np.bool_]  # (N,) bodies that are not in it
 
 
@@ -32,9 +34,9 @@ def expose(
     canvas = canvas or canvas_for(film.size)
     setting = set_up(film, frame, canvas)
     if plate is None:
-        sheet, patches = shading.blank(film.size), patches_of(np.ones(light.tiles_of(film.size), bool), film.size)
+        sheet, patches = blank(film.size), patches_of(np.ones(light.tiles_of(film.size), bool), film.size)
     else:
-        sheet, patches = shading.copied(plate.sheet), patches_of(touched(film, setting, plate), film.size)
+        sheet, patches = copied(plate.sheet), patches_of(touched(film, setting, plate), film.size)
     _draw(film, setting, patches, canvas, sheet)
     if overlays:
         draw_overlays(film, frame, sheet.picture, sheet.nearness, overlays)
@@ -48,7 +50,7 @@ def plate_of(film: Film, frames: Sequence[int], canvas: Canvas) -> Plate | None:
         return None
     moves = _moves(film, frames)
     rows, columns = light.tiles_of(film.size)
-    sheet = shading.blank(film.size, rows * columns)
+    sheet = blank(film.size, rows * columns)
     setting = set_up(film, frames[0], canvas, without=moves)
     _draw(film, setting, patches_of(np.ones((rows, columns), bool), film.size), canvas, sheet)
     return Plate(sheet, moves)
@@ -66,17 +68,17 @@ def _moves(film: Film, frames: Sequence[int]) -> NDArray[np.bool_]:
     return np.asarray(~(moves <= hair))
 
 
-def _draw(film: Film, setting: Setting, patches: Any, canvas: Canvas, sheet: shading.Sheet) -> None:
+def _draw(film: Film, setting: Setting, patches: Any, canvas: Canvas, sheet: Sheet) -> None:
     samples, glass = samples_for(film.size), film.paint.opacity < 1.0
     near = light.bodies_by_tile(film.outsides, setting.seen, setting.view.focal, film.size)
 
-    def shade(shown: Any, sheet: shading.Sheet) -> None:
-        shading.shade(patches, samples, setting.clip, setting.bounds, shown, setting.world, setting.view, setting.sun,
+    def shade(shown: Any, sheet: Sheet) -> None:
+        shade_patches(patches, samples, setting.clip, setting.bounds, shown, setting.world, setting.view, setting.sun,
                       canvas.depth, canvas.coarse, *near, canvas.room, sheet)  # fmt: skip
 
     shade(~glass, sheet)
     if glass.any():
-        front = shading.copied(sheet)
+        front = copied(sheet)
         shade(np.ones(len(glass), bool), front)
         # They differ only where glass is, of which the nearest is seen.
         share = front.veil[..., None]

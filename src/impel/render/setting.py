@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from impel.render import light, shading
+from impel.render import light, patches, shading
 from impel.render.camera import camera_matrix, focal_length
 from impel.render.raster import bounds_of, clipped, fill
 from impel.render.scenery import Film, lay_ropes, placed
@@ -18,7 +18,7 @@ SUN_TEXELS = 1536
 class Canvas(NamedTuple):
     """Room to draw frames of one size in, one after the other."""
 
-    room: shading.Room
+    room: patches.Room
     depth: Any  # (SUN_TEXELS, SUN_TEXELS) the sun's map, -inf where nothing is
     ids: Any
     cells: Any
@@ -29,7 +29,7 @@ class Canvas(NamedTuple):
 def canvas_for(size: tuple[int, int]) -> Canvas:
     depth = np.full((SUN_TEXELS, SUN_TEXELS), -np.inf, np.float32)
     cells, coarse = np.full((2, SUN_TEXELS // light.COARSE, SUN_TEXELS // light.COARSE), -np.inf, np.float32)
-    room = shading.room_for(size[0], samples_for(size))
+    room = patches.room_for(size[0], samples_for(size))
     return Canvas(room, depth, np.empty(depth.shape, np.int32), cells, coarse, np.zeros(4, np.int64))
 
 
