@@ -82,6 +82,13 @@ MALFORMED = [
     (BALL + "world: {step: 1e-9}", "world.step: 1e-09 needs over 100000000 steps; at least 5e-08 works"),
     (BALL + "world: {joints: glue}", "world.joints: must be 'rattle', 'displacement' or 'paper', got 'glue'"),
     (BALL + "camera: {from: [0, 0, 1], to: [0, 0, 1]}", "camera.to: must differ from camera.from"),
+    (BALL + "camera: {fov: 30}", "camera: needs from and to, or follow"),
+    (BALL + "camera: {from: [0, 0, 1]}", "camera.to: is missing: what does the camera look at"),
+    (BALL + "camera: {follow: ball, to: [0, 0, 1]}", "camera.from: is missing: where does the camera stand"),
+    (BALL + "camera: {follow: bal}", "camera.follow: there is no body called 'bal'; did you mean ball?"),
+    (BALL + "cameras: [{time: 1}, {time: 1, follow: ball}]", "cameras.1.time: must be later than 1, the time before"),
+    (BALL + "cameras: [{follow: ball}]", "cameras.0.time: is missing: From when on"),
+    (BALL + "camera: {follow: ball}\ncameras: [{time: 1}]", "cameras: give camera or cameras, not both"),
     (BALL + "camera: {from: [0, 0, 1], to: [0, 0, 2], fov: 200}", "camera.fov: must be at most 170, got 200"),
     # contradictions within a body
     (

@@ -1,8 +1,12 @@
 """What belongs to the action: who fell or went away for good does not, and no floor is drawn where there is none."""
 
+from pathlib import Path
+
 import numpy as np
+import pytest
 from test_camera import SIZE, seen_corners, take_of
 
+from impel import load_scene, simulate
 from impel.render.action import corners_of, heights_of, on_stage
 from impel.render.picture import expose
 from impel.render.scenery import prepare
@@ -161,3 +165,59 @@ def test_lost_bodies_do_not_unsettle_the_stage():
     assert not stage[-1, 3]
     take.position[:] = np.nan
     assert on_stage(take, np.zeros((4, 2, 3))).all()
+
+
+def filled(take, names):
+    """How much of the picture's height bodies fill together, half of the time at least."""
+    film = prepare(take, SIZE)
+    seen = seen_corners(take, film)[..., 1][:, [take.index(name) for name in names]]
+    return np.median(np.ptp(seen.reshape(len(seen), -1), axis=1)) / SIZE[1], film.shot
+
+
+def test_balls_that_roll_along_are_followed_and_who_stays_behind_is_left():
+    """As three things on a floor: two roll six metres side by side, the third spins where it stands."""
+    time = np.arange(241) / 30
+    way = 1 - np.exp(-time / 3)
+    rolls = [np.stack([6 * way, 0 * way, 0 * way + 0.1], -1), np.stack([7 * way, 0 * way + 1, 0 * way + 0.2], -1)]
+    top = np.tile([0, 3, 0.25], (241, 1)) + 0.05 * np.stack([np.sin(time), np.cos(time), 0 * time], -1)
+    take = take_of(({"sphere": 0.1}, rolls[0]), ({"sphere": 0.2}, rolls[1]), ({"sphere": 0.2}, top))
+    large, shot = filled(take, ["body 0", "body 1"])
+    assert large > 0.3
+    assert np.ptp(shot.eye[:, 0]) > 3
+    assert np.abs(np.diff(shot.eye, n=2, axis=0)).max() < 0.01  # and nobody is shaken
+
+
+def test_who_was_told_is_not_made_tiny_by_two_balls_that_roll_off():
+    time = np.arange(301) / 30
+    arm = np.stack([0.3 * np.sin(2 * time), 0 * time, 0.4 + 0 * time], axis=-1)
+    off = [np.stack([1.2 * time, (0.2 + 0.8 * time) * side, 0.1 + 0 * time], axis=-1) for side in (-1, 1)]
+    take = take_of(({"box": [0.2, 0.2, 0.6]}, arm), *(({"sphere": 0.1}, way) for way in off))
+    take.paths = {"body 0.move": arm}
+    assert filled(take, ["body 0"])[0] > 0.25
+
+
+def test_a_crowd_is_seen_whole_however_small_each_is():
+    rng = np.random.default_rng(4)
+    homes = rng.uniform([-5, -5, 0.1], [5, 5, 0.1], (60, 3))
+    take = take_of(*(({"sphere": 0.1}, rocking(home, size=0.3)) for home in homes))
+    assert not np.ptp(prepare(take, SIZE).shot.eye, axis=0).any()
+    assert filled(take, take.names)[0] > 0.25
+
+
+@pytest.mark.parametrize(
+    ("scene", "names"),
+    [
+        ("puppet", ["chest", "hand_l", "hand_r", "shin_l", "shin_r"]),
+        ("slope", ["plat", "rider", "man", "ice"]),
+        ("roll", ["ball", "coin"]),
+    ],
+)
+def test_what_acts_fills_a_quarter_of_the_height(scene, names):
+    """Of a puppet, of things on a slope and a lift, of what rolls over a floor: scenes that newcomers wrote."""
+    take = simulate(load_scene(Path(__file__).parent / "scenes" / f"{scene}.yaml"))
+    film = prepare(take, SIZE)
+    seen = seen_corners(take, film)[..., 1]
+    seen = np.where(film.stage[..., None], seen, np.nan)[:, [take.index(name) for name in names]]
+    heights = np.nanmax(seen, axis=(1, 2)) - np.nanmin(seen, axis=(1, 2))
+    assert np.median(heights) > 0.25 * SIZE[1]
+    assert np.abs(np.diff(film.shot.eye, n=2, axis=0)).max() * take.fps**2 < 2  # m/s²: a calm camera

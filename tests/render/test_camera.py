@@ -8,7 +8,9 @@ from parade import parade
 
 from impel.render.action import corners_of
 from impel.render.camera import shot_of
+from impel.render.picture import expose
 from impel.render.scenery import prepare
+from impel.render.sequences import exposures
 from impel.takes import Take
 
 SIZE = (640, 360)
@@ -89,6 +91,54 @@ def test_a_given_camera_is_used_as_it_is():
     assert distance == pytest.approx(np.linalg.norm(np.subtract(camera["to"], camera["from"])))
     edge = np.array(camera["to"]) + shot.up * distance * np.tan(np.radians(25))
     assert shot.seen(0, edge, SIZE)[1] == pytest.approx(0)
+
+
+def hopper(**fields):
+    """A ball hops along x, four times a second, past a block."""
+    time = np.arange(181) / 30
+    way = np.stack([2 * time, 0 * time, 0.5 + 0.2 * np.abs(np.sin(4 * np.pi * time))], axis=-1)
+    take = take_of(({"sphere": 0.3}, way), ({"box": [1, 1, 1]}, np.array([6, 2, 0.5])), **fields)
+    take.names = ["ball", "block"]
+    return take
+
+
+def test_a_camera_that_follows_goes_along_calmly_and_keeps_its_place_beside_the_body():
+    take = hopper(camera={"follow": "ball", "from": [0, -6, 2], "fov": 30})
+    film = prepare(take, SIZE)
+    assert np.allclose(film.shot.eye[0], [0, -6, 2])
+    assert np.allclose(np.diff(film.shot.eye[:, 0]) * 30, 2, atol=1e-6)
+    assert np.ptp(film.shot.eye[:, 2]) < 0.15  # does not hop along
+    seen = seen_corners(take, film)[:, 0]
+    assert seen[..., :2].min() > 0
+    assert (seen[..., :2].max(axis=(0, 1)) < SIZE).all()
+    alone = prepare(hopper(camera={"follow": "ball"}), SIZE)  # no place told: near enough to see it well
+    heights = np.ptp(seen_corners(take, alone)[:, 0, :, 1], axis=1)
+    assert 0.15 * SIZE[1] < heights.min()
+    assert heights.max() < 0.5 * SIZE[1]
+
+
+def test_a_lost_body_does_not_take_the_camera_with_it():
+    take = hopper(camera={"follow": "ball"})
+    take.position[60:90, 0] = np.nan
+    assert np.isfinite(prepare(take, SIZE).shot.eye).all()
+    take.position[:, 0] = np.nan
+    assert np.isfinite(prepare(take, SIZE).shot.eye).all()
+
+
+def test_cuts_go_from_camera_to_camera_at_their_times():
+    stands = {"from": [6, -8, 3], "to": [6, 0, 0.5], "fov": 35}
+    take = hopper(cameras=[{"time": 1, **stands}, {"time": 3, "follow": "ball"}, {"time": 5}])
+    film = prepare(take, SIZE)
+    framed = prepare(hopper(), SIZE)
+    own, close = (prepare(hopper(camera=camera), SIZE) for camera in (stands, {"follow": "ball"}))
+    for first, last, other in ((0, 29, framed), (30, 89, own), (90, 149, close), (150, 180, framed)):
+        for frame in (first, last):
+            assert film.shot_at(frame).eye[frame] == pytest.approx(other.shot.eye[frame])
+            assert film.shot_at(frame).fov == other.shot.fov
+    frames = range(20, 110, 2)  # plates do not outlast a cut
+    drawn = dict(zip(frames, exposures(film, frames)))
+    for frame in (28, 30, 60, 88, 90):
+        assert np.array_equal(drawn[frame], expose(film, frame))
 
 
 def test_x_runs_to_the_right_and_y_away_from_the_viewer():

@@ -6,8 +6,8 @@ from parade import parade
 
 from impel.geometry.meshes import mesh_of
 from impel.render import light
-from impel.render.picture import sun_over
-from impel.render.scenery import placed, prepare
+from impel.render.scenery import prepare
+from impel.render.setting import canvas_for, set_up
 from impel.takes import Take
 
 
@@ -23,15 +23,15 @@ def ball_over_plane(height, radius=0.3):
 
 
 def sun_of(film):
-    vertices, _, _ = placed(film.meshes, film.position[0], film.orientation[0])
-    return sun_over(film, 0, vertices)
+    canvas = canvas_for(film.size)
+    return set_up(film, 0, canvas).sun, canvas
 
 
 def lit_at(take, points, normals):
     film = prepare(take, (320, 180))
-    sun, depth = sun_of(film)
+    sun, canvas = sun_of(film)
     lit = np.empty(len(points), np.float32)
-    light.sunlit(len(points), points, normals, sun, depth, light.coarsened(depth), lit)
+    light.sunlit(len(points), points, normals, sun, canvas.depth, canvas.coarse, lit)
     return sun, lit
 
 
@@ -138,3 +138,18 @@ def test_tiles_name_every_body_that_is_near_what_they_show():
             if 0 <= x < size[0] and 0 <= y < size[1]:
                 tile = int(y) // light.TILE * columns + int(x) // light.TILE
                 assert body in lists[tile, : counts[tile]]
+
+
+def test_the_coarse_map_is_the_highest_within_reach_whatever_was_drawn_before():
+    film, canvas = prepare(parade(), (320, 180)), canvas_for((320, 180))
+    for frame in (0, 60, 20):
+        set_up(film, frame, canvas)
+        size = len(canvas.coarse)
+        cells = canvas.depth.reshape(size, light.COARSE, size, light.COARSE).max(axis=(1, 3))
+        reach = round(light.SEARCH / light.COARSE)
+        padded = np.pad(cells, reach, constant_values=-np.inf)
+        around = np.lib.stride_tricks.sliding_window_view(padded, (2 * reach + 1,) * 2).max(axis=(2, 3))
+        assert np.array_equal(canvas.coarse, around)
+        fresh = canvas_for(film.size)
+        set_up(film, frame, fresh)
+        assert np.array_equal(canvas.depth, fresh.depth)

@@ -12,9 +12,10 @@ from impel.files import Problem
 from impel.render.camera import focal_length
 from impel.render.light import FIELD_NONE
 from impel.render.overlays import chosen_overlays, ink_of
-from impel.render.picture import expose
+from impel.render.picture import expose, plate_of, touched
 from impel.render.scenery import prepare
 from impel.render.sequences import exposures, film_of, moments, picture, strip
+from impel.render.setting import canvas_for, set_up
 from impel.takes import Take
 
 SIZE = (320, 180)
@@ -136,6 +137,49 @@ def test_same_take_gives_same_picture_on_any_number_of_threads():
     assert all(np.array_equal(a, b) for a, b in zip(alone, together))
 
 
+def drawn_upon_plates(film):
+    """All frames, as they are alone and as they come in a film."""
+    frames = range(len(film.take.time))
+    return np.array([expose(film, frame) for frame in frames]), np.array(list(exposures(film, frames)))
+
+
+def test_a_plate_saves_most_of_the_work_and_changes_nothing():
+    """A ball rolls past boxes, glass and a wire that stand still, and comes to rest; a rope swings."""
+    take = parade(12, 30)
+    take.position[:, 2:9], take.orientation[:, 2:9] = take.position[0, 2:9], take.orientation[0, 2:9]
+    take.position[24:, 9:], take.orientation[24:, 9:] = take.position[24, 9:], take.orientation[24, 9:]
+    take.colors[3] += "80"
+    take.wires = {"world.rail": np.array([[-1.0, 1, 1], [1, 1, 1.5]])}
+    swing = np.stack([np.sin(np.arange(30) / 9), np.zeros(30), np.full(30, 0.3)], axis=-1)
+    take.ropes = {"rope": np.stack([np.tile([0, 0, 2.0], (30, 1)), swing], axis=1)}
+    film = prepare(take, SIZE)
+    alone, together = drawn_upon_plates(film)
+    assert np.array_equal(alone, together)
+    canvas = canvas_for(SIZE)
+    plate = plate_of(film, range(24), canvas)
+    share = touched(film, set_up(film, 10, canvas), plate).mean()
+    assert 0.02 < share < 0.7
+
+
+def test_shadows_upon_a_plate_go_with_what_casts_them():
+    """A ball high up, out of the picture, shades what is seen of the floor."""
+    take = one_ball(height=3.0, camera={"from": [3, -4, 2.0], "to": [2.0, 1.5, 0], "fov": 30})
+    alone, together = drawn_upon_plates(prepare(take, SIZE))
+    assert np.array_equal(alone, together)
+    assert np.abs(alone[0].astype(int) - alone[-1]).max() > 40
+
+
+def test_what_creeps_is_not_drawn_again_and_still_nobody_sees_it():
+    take = one_ball()
+    take.position[:, 1] = [0, 0, 0.5]
+    take.position[:, 1, 0] += np.linspace(0, 1e-5, 31)
+    film = prepare(take, SIZE)
+    assert not plate_of(film, range(24), canvas_for(SIZE)).moves.any()
+    alone, together = drawn_upon_plates(film)
+    assert np.abs(alone.astype(int) - together).max() <= 40
+    assert np.count_nonzero(alone != together) < 1e-3 * alone.size
+
+
 def test_lost_bodies_are_left_out():
     take = parade(12, 9)
     take.position[4, 5], take.orientation[4, 6] = np.nan, np.nan
@@ -214,6 +258,25 @@ def test_moments_are_even_when_things_only_settle():
     take.position[:] = [[3.0, 0.0, 0.0], [0.0, 0.0, 0.5]]
     take.position[1:, 1, 2] -= 1e-4
     assert moments(take, 6) == [0, 6, 12, 18, 24, 30]
+
+
+def test_moments_contain_the_hardest_hits():
+    """A ball rolls through a still room and bounces off at 1.7 and 3.1 s; what is softer is not worth a picture."""
+    time = np.linspace(0, 10, 601)
+    x = np.interp(time, [0, 1.7, 3.1, 10], [-2, 2, -1, -0.9])
+    take = one_ball(events=[{"time": t, "kind": "contact begins", "subject": "ball", "details": {}} for t in HITS])
+    take.time = time
+    take.position = np.stack([np.zeros((601, 3)), np.stack([x, 0 * x, 0 * x + 0.5], axis=-1)], axis=1)
+    take.orientation = np.tile([1.0, 0, 0, 0], (601, 2, 1))
+    shown = time[moments(take, 6)]
+    assert len(shown) == 6
+    assert (shown[0], shown[-1]) == (0, 10)
+    for hit in (1.7, 3.1):
+        assert 0 <= (shown - hit)[np.argmin(np.abs(shown - hit))] < 0.04
+    assert np.abs(shown - 6.0).min() > 0.04
+
+
+HITS = (0.0, 1.7, 3.1, 6.0)
 
 
 def test_a_strip_is_a_sheet_of_labelled_moments():

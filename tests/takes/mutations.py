@@ -33,6 +33,7 @@ def whole_take() -> Take:
     take = parade(5, 6)
     take.shapes[2] = {"blob": {"points": [{"at": [0, 0, 0], "radius": 0.2}, {"at": [0.2, 0, 0], "radius": 0.1}]}}
     take.camera = {"from": [4, -5, 2], "to": [0, 0, 0.5], "fov": 40}
+    take.cameras = [{"time": 0.05, "follow": "body 0", "from": [4, -5, 2]}, {"time": 0.1}]
     turned = np.tile([1.0, 0, 0, 0], (6, 1))
     take.tracks["body 1.turn.target"] = turned
     take.paths |= {"body 1.turn": turned, "body 2.move": np.tile(take.paths["body 0.move"], (6, 1, 1))}
@@ -109,7 +110,7 @@ def change_names(arrays: Arrays, random: Random) -> None:
 
 def change_text(arrays: Arrays, random: Random) -> None:
     """Some value in the JSON becomes another, or some characters."""
-    name = random.choice(["events", "shapes", "colors", "camera", "keys"])
+    name = random.choice(["events", "shapes", "colors", "camera", "cameras", "keys"])
     text = str(arrays[name])
     if random.random() < 0.6:
         spots = [i for i, c in enumerate(text) if c in ':,["0123456789']

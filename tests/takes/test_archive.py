@@ -55,6 +55,7 @@ def takes(draw):
         tracks={draw(NAMES): draw(arrays.arrays(float, (frames, draw(st.integers(3, 4)))))},
         paths={draw(NAMES): draw(arrays.arrays(float, (7, draw(st.integers(3, 4)))))},
         camera=draw(st.sampled_from([None, {"from": [0, -5, 2], "to": [0, 0, 1], "fov": 40}])),
+        cameras=draw(st.sampled_from([[], [{"time": 0.5}, {"time": 1.0, "follow": names[0]}]])) if names else [],
     )
 
 
@@ -131,6 +132,12 @@ def saved_with(path, **changes):
         ({"events": np.array('[{"kind": "miracle"}]')}, "events"),
         ({"camera": np.array('{"fov": 3}')}, "camera"),
         ({"camera": np.array('{"from": [0, 0], "to": 3}')}, "camera"),
+        ({"camera": np.array('{"follow": "nobody"}')}, "camera"),
+        ({"camera": np.array('{"follow": 3}')}, "camera"),
+        ({"cameras": np.array('{"time": 3}')}, "cameras"),
+        ({"cameras": np.array('[{"follow": "a"}]')}, "cameras"),
+        ({"cameras": np.array('[{"time": 1, "from": [0, 0, 1]}]')}, "cameras"),
+        ({"cameras": np.array('[{"time": -1}]')}, "cameras"),
         ({"channel/energy": np.zeros(7)}, "channel/energy"),
         ({"track/body 0.move.target": np.zeros((3, 2))}, "track/body 0.move.target"),
         ({"track/body 0.move.target": np.zeros((3, 5))}, "track/body 0.move.target"),

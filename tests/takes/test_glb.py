@@ -14,6 +14,7 @@ from parade import parade
 from impel.files import Problem
 from impel.motion.orientations import matrix_from_quaternion
 from impel.takes import Take, write_glb
+from impel.takes.cameras import standpoints
 
 ROOT = Path(__file__).parents[2]
 VALIDATOR = Path(os.environ.get("IMPEL_GLTF_VALIDATOR") or ROOT / ".cache" / "gltf-validator")
@@ -194,6 +195,27 @@ def test_the_camera_stands_where_the_take_says_and_looks_there(eye, tmp_path):
     np.testing.assert_allclose(-turn[:, 2], there / np.linalg.norm(there), atol=1e-12)
     assert turn[2, 0] == pytest.approx(0)  # not tilted
     assert turn[2, 1] >= -1e-12  # not upside down
+
+
+def test_cameras_that_follow_move_and_cuts_are_told(tmp_path):
+    take = parade(6, 61)
+    take.cameras = [{"time": 0, "from": [3, -4, 2], "to": [0, 0, 0.5]}, {"time": 0.5, "follow": "body 0", "fov": 30}]
+    take.cameras.append({"time": 1.5})  # frames the action: that is nobody's to place
+    write_glb(take, tmp_path / "take.glb")
+    document, binary = read_glb(tmp_path / "take.glb")
+    assert document["nodes"][0]["extras"]["cameras"] == take.cameras
+    nodes = [i for i, node in enumerate(document["nodes"]) if "camera" in node]
+    assert [document["nodes"][i]["name"] for i in nodes] == ["camera 1", "camera 2"]
+    yfovs = [lens["perspective"]["yfov"] for lens in document["cameras"]]
+    assert yfovs == pytest.approx(np.radians([40, 30]))
+    (animation,) = document["animations"]
+    moved = {channel["target"]["node"]: channel["sampler"] for channel in animation["channels"]}
+    assert nodes[0] not in moved
+    eye, _ = standpoints(take, take.cameras[1])
+    keys = accessor(document, binary, animation["samplers"][moved[nodes[1]]]["output"])
+    np.testing.assert_allclose(keys, eye, atol=1e-5)
+    issues = validate(tmp_path / "take.glb")["issues"]
+    assert (issues["numErrors"], issues["numWarnings"]) == (0, 0)
 
 
 def test_frames_at_uneven_times_keep_them(tmp_path):

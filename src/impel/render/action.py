@@ -9,6 +9,8 @@ from impel.motion.orientations import matrix_from_quaternion
 from impel.takes.take import Floats, Take
 
 ASTRAY = 3.0  # of the distance within which bodies are half of the time: what goes farther for good has left ...
+FARING = (0.25, 0.5)  # of the longest way that a body goes: who goes so far acts
+LOOKS = 60  # frames are looked at to tell it
 WORTH = 0.8  # ... if the action without it is so much smaller
 
 
@@ -40,6 +42,24 @@ def heights_of(take: Take, extents: Floats, bodies: Any) -> tuple[Floats, Floats
     return at + ends.min(axis=0).sum(axis=-1), at + ends.max(axis=0).sum(axis=-1)
 
 
+def acting_bodies(take: Take, stage: NDArray[np.bool_] | None = None) -> list[NDArray[np.bool_]]:
+    """Which bodies act: those that were told what to do, and those that go far; then fewer and fewer of the latter.
+
+    Who was told nothing does not act if most of the others do not: then all do.
+    """
+    looks = slice(None, None, max(1, len(take.time) // LOOKS))
+    steps = np.linalg.norm(np.diff(take.position[looks], axis=0), axis=-1)
+    if stage is not None:
+        steps = np.where(stage[looks][1:], steps, 0.0)
+    moving = moving_bodies(take)
+    way = np.where(moving, np.nansum(steps, axis=0), 0.0)
+    told = np.array([is_told(take, name) for name in take.names], bool) & moving
+    acting = [told | moving & (way >= share * way.max(initial=0.0)) for share in FARING]
+    if told.any():
+        return [*acting, told]
+    return [few for few in acting if 2 * few.sum() >= moving.sum()] or [moving]
+
+
 def on_stage(take: Take, extents: Floats) -> NDArray[np.bool_]:
     """(F, N): the body belongs to the action; not once it has fallen off, or gone far from the others, for good."""
     stage = np.ones(take.position.shape[:2], bool)
@@ -60,7 +80,7 @@ def _spread(points: Floats) -> float:
 
 
 def _astray(take: Take, extents: Floats, bodies: Any) -> NDArray[np.bool_]:
-    """(F, bodies): far from where most bodies are most of the time, and from where the others are now.
+    """(F, bodies): far from where most bodies, or those told, are most of the time, and from where the others are now.
 
     The second keeps what travels together; the first tells who stays when two part. Who was told where to go is
     never astray.
@@ -74,6 +94,11 @@ def _astray(take: Take, extents: Floats, bodies: Any) -> NDArray[np.bool_]:
     core = np.linalg.norm(at - middle, axis=-1)
     radius = np.linalg.norm(np.abs(extents[bodies]).max(axis=1), axis=-1)
     far = ASTRAY * (np.median(core) + np.median(radius))
+    told = np.array([is_told(take, take.names[body]) for body in bodies])
+    if told.any():  # what is far from them has left too, even if most have
+        middle = np.median(at[:, told].reshape(-1, 3), axis=0)
+        core = np.linalg.norm(at - middle, axis=-1)
+        far = min(far, 2 * ASTRAY * (np.median(core[:, told]) + np.median(radius[told])))
     away = core > far
     for i in np.flatnonzero(away.any(axis=0)):
         others = np.median(np.delete(at, i, axis=1), axis=1)
@@ -86,6 +111,11 @@ def _has_a_way(take: Take, name: str) -> bool:
     """Someone wrote where the body goes ("ball.move"), or the walker that it is a part of ("cat.way")."""
     owner = name.split(".")[0]
     return any(way.split(".")[0] == owner and path.shape[-1] == 3 for way, path in take.paths.items())
+
+
+def is_told(take: Take, name: str) -> bool:
+    """Someone wrote where the body goes or turns, or where the walker that it is a part of goes."""
+    return any(way.split(".")[0] == name.split(".")[0] for way in take.paths)
 
 
 def _lowest_standing(take: Take, extents: Floats) -> float | None:

@@ -1,26 +1,33 @@
-"""Where the camera stands: it frames the whole action by itself, or goes along when the action travels far."""
+"""Where the camera stands: it frames the whole action by itself, or goes along when the action travels far.
+
+If what acts would be tiny in that picture, it looks along the action instead, or goes along with what acts.
+"""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.render.action import corners_of, moving_bodies
+from impel.render.action import acting_bodies, corners_of, moving_bodies
 from impel.render.lines import line_points
+from impel.takes.cameras import CALM, Camera, smooth, standpoints
+from impel.takes.cameras import FOV as GIVEN_FOV
 from impel.takes.take import Floats, Take
 
 FOV = 19.0  # degrees, top to bottom; a long lens, calm perspective
 FILLED = 0.86  # of the picture's half width and height may be used by the action
 ELEVATIONS = (17.0, 36.0, 60.0)  # degrees above the horizon, in order of preference
 QUARTER = 30.0  # degrees between the view and straight on: the three-quarter view
+ALONG = 58.0  # ... and when the camera looks along an action rather than across it
+LARGE = 0.25  # of the picture's height: what acts should fill so much of it, half of the time at least ...
+TINY = 0.06  # ... and if even the largest of all bodies fills less, some may be left out of the picture
+WORTH = 1.2  # ... or the camera does what makes it so much larger
 FAR = 7.0  # travels this many times its own size: the camera follows
 FAR_PAST = 14.0  # ... if it passes things that stand there: these tell how it moves
 PASSED = 2.5  # of its own radius: a thing wholly within this was passed closely
 FAR_ON_WIRE = 30.0  # ... if a wire shows where it goes: the wire is worth seeing
-CALM = 0.5  # s, time scale of the following camera
 FRAMES_LOOKED_AT = 60
 BETTER = 0.08  # share of the action that another view must show more of to be preferred
-DEFAULT_GIVEN_FOV = 40.0  # as in the scene format
 
 
 class Shot(NamedTuple):
@@ -33,6 +40,7 @@ class Shot(NamedTuple):
     forward: Floats
     fov: float  # degrees, top to bottom
     radius: float  # m, of the action about its middle
+    reach: float = 0.0  # m about the middle that the sun's map covers
 
     def seen(self, frame: int, points: Floats, size: tuple[int, int]) -> Floats:
         """Pixel coordinates and distance (..., 3) of points in the world."""
@@ -71,7 +79,7 @@ def shot_of(
     also: Floats | None = None,
     visible: Any = None,
 ) -> Shot:
-    """The take's own camera if it has one, else one that frames everything that moves, and the points `also`.
+    """A camera that frames everything that moves, and the points `also`.
 
     `stage` (F, N) tells what belongs to the action; left out, all does. `visible(shot, frame)` tells how much of the
     action a shot shows (0 to 1); without it the first view is taken.
@@ -85,27 +93,62 @@ def shot_of(
         corners[~stage[np.ix_(frames, actors)]] = np.nan
     if not np.isfinite(corners).any():
         corners = np.tile([[-1.0] * 3, [1.0] * 3], (len(frames), 1, 1, 1))  # nothing to see: look at the origin
-    if take.camera is not None:
-        return _given(take)
+    acts = [of[actors] for of in acting_bodies(take, stage)]
+    looks = frames[np.linspace(0, len(frames) - 1, 4).round().astype(int)]
 
-    path, passed = _travel(take, extents, corners, frames)
-    points = np.concatenate([(corners - path[frames][:, None, None]).reshape(-1, 3), passed])
-    points = points[np.isfinite(points).all(axis=-1)]
-    if np.ptp(path, axis=0).max() == 0.0:
-        props = _props(take, extents, points + path[0], frames)
-        points = np.concatenate([points, props - path[0], *([also - path[0]] if also is not None else [])])
-    shots = [_framed(points, path, azimuth, elevation, size) for azimuth, elevation in _views(points, path)]
+    def clearest(corners: Floats, *, quarter: float = QUARTER, follows: bool = False) -> Shot:
+        path, passed = _travel(take, extents, corners, frames, follows)
+        points = np.concatenate([(corners - path[frames][:, None, None]).reshape(-1, 3), passed])
+        points = points[np.isfinite(points).all(axis=-1)]
+        if np.ptp(path, axis=0).max() == 0.0:
+            props = _props(take, extents, points + path[0], frames)
+            points = np.concatenate([points, props - path[0], *([also - path[0]] if also is not None else [])])
+        views = _views(points, path, quarter)
+        return _clearest([_framed(points, path, *view, size) for view in views], looks, visible)
+
+    shot = clearest(corners)
+    large = _filled(shot, corners[:, acts[0]], frames, size)
+    if large < LARGE and len(actors) > 1 and not take.wires:
+        closer = [clearest(corners, quarter=ALONG)]
+        fills = [_filled(closer[0], corners[:, acts[0]], frames, size)]
+        for followed in acts:
+            # Nobody is left out without need.
+            tiny = max(fills) < LARGE and _filled(closer[-1], corners, frames, size, alone=True) < TINY
+            if tiny or followed is acts[0]:
+                closer.append(clearest(corners[:, followed], follows=True))
+                fills.append(_filled(closer[-1], corners[:, followed], frames, size))
+        if max(fills) > WORTH * large:
+            shot = closer[int(np.argmax(fills))]
+    return shot
+
+
+def _clearest(shots: list[Shot], frames: NDArray[np.int64], visible: Any) -> Shot:
+    """The first, unless another shows clearly more of the action in those frames."""
     if visible is None:
         return shots[0]
-    looks = frames[np.linspace(0, len(frames) - 1, 4).round().astype(int)]
     best, best_score = shots[0], -1.0
     for shot in shots:
-        score = float(np.mean([visible(shot, frame) for frame in looks]))
+        score = float(np.mean([visible(shot, frame) for frame in frames]))
         if score > best_score + BETTER:
             best, best_score = shot, score
         if best_score > 1 - BETTER:
             break
     return best
+
+
+def _filled(
+    shot: Shot, corners: Floats, frames: NDArray[np.int64], size: tuple[int, int], *, alone: bool = False
+) -> float:
+    """How much of the picture's height bodies fill together, or the largest `alone`, half of the time at least.
+
+    `corners` (F, N, 8, 3) are not numbers where a body does not count.
+    """
+    heights = []
+    for frame, bodies in zip(frames, corners):
+        seen = shot.seen(frame, bodies[np.isfinite(bodies).all(axis=(1, 2))], size)[..., 1]
+        if len(seen):
+            heights.append(np.ptp(seen, axis=1).max() if alone else np.ptp(seen))
+    return float(np.median(heights)) / size[1] if heights else 1.0
 
 
 def _props(take: Take, extents: Floats, action: Floats, frames: NDArray[np.int64]) -> Floats:
@@ -123,20 +166,20 @@ def _props(take: Take, extents: Floats, action: Floats, frames: NDArray[np.int64
     )
 
 
-def _given(take: Take) -> Shot:
-    assert take.camera is not None
-    eye, to = np.array(take.camera["from"], float), np.array(take.camera["to"], float)
-    forward = to - eye
+def given_shot(take: Take, camera: Camera) -> Shot:
+    """What a camera shows that someone told where to stand, or whom to follow."""
+    eye, to = standpoints(take, camera)
+    forward = to[0] - eye[0]
     distance = float(np.linalg.norm(forward))
     right, up, forward = _basis(forward if distance > 0 else np.array([0.0, 1.0, 0.0]))
-    fov = float(take.camera.get("fov", DEFAULT_GIVEN_FOV))
-    radius = max(distance, 1e-3) * np.tan(np.radians(fov) / 2)
-    copies = (len(take.time), 1)
-    return Shot(np.tile(eye, copies), np.tile(to, copies), right, up, forward, fov, radius)
+    fov = float(camera.get("fov", GIVEN_FOV))
+    return Shot(eye, to, right, up, forward, fov, max(distance, 1e-3) * np.tan(np.radians(fov) / 2))
 
 
-def _travel(take: Take, extents: Floats, corners: Floats, frames: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """(F, 3) where the camera looks: one point, or along with the action if that goes far.
+def _travel(
+    take: Take, extents: Floats, corners: Floats, frames: NDArray[np.int64], follows: bool
+) -> tuple[Floats, Floats]:
+    """(F, 3) where the camera looks: one point, or along with the action if that goes far, or if it `follows`.
 
     In the second case also the corners of what the action passes closely, as seen from there when it does.
     """
@@ -151,10 +194,10 @@ def _travel(take: Take, extents: Floats, corners: Floats, frames: NDArray[np.int
     away = np.linalg.norm(props - middle[:, None, None], axis=-1).max(axis=-1)
     when, close = away.argmin(axis=0), away.min(axis=0) < PASSED * own_size / 2
     far = FAR_ON_WIRE if take.wires else FAR_PAST if close.any() else FAR
-    if np.linalg.norm(high.max(axis=0) - low.min(axis=0)) < far * own_size:
+    if not follows and np.linalg.norm(high.max(axis=0) - low.min(axis=0)) < far * own_size:
         return np.tile(whole, (len(take.time), 1)), np.zeros((0, 3))
     every = np.stack([np.interp(take.time, take.time[frames], middle[:, k]) for k in range(3)], axis=-1)
-    path = _smooth(every, CALM * take.fps)
+    path = smooth(every, CALM * take.fps)
     return path, (props - path[frames[when]][:, None])[close].reshape(-1, 3)
 
 
@@ -163,16 +206,7 @@ def _standing(take: Take, extents: Floats) -> Floats:
     return corners_of(take, extents, np.flatnonzero(~moving_bodies(take) & (extents[:, 1, 0] > 0)), [0])[0]
 
 
-def _smooth(values: Floats, sigma: float) -> Floats:
-    """Gaussian blur in time; the ends are continued by point reflection, so that a steady walk stays steady."""
-    reach = max(1, min(int(3 * sigma), len(values) - 1))
-    before, after = 2 * values[0] - values[reach:0:-1], 2 * values[-1] - values[-2 : -reach - 2 : -1]
-    weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sigma) ** 2)
-    extended = np.concatenate([before, values, after])
-    return np.stack([np.convolve(extended[:, k], weights / weights.sum(), "valid") for k in range(3)], axis=-1)
-
-
-def _views(points: Floats, path: Floats) -> list[tuple[float, float]]:
+def _views(points: Floats, path: Floats, quarter: float) -> list[tuple[float, float]]:
     """(azimuth, elevation) of possible cameras, the most natural first: x to the right, long actions seen broadside."""
     flat = np.concatenate([points + path[0], points + path[-1], points + path[len(path) // 2]])[:, :2]
     spread, axes = np.linalg.eigh(np.cov(flat.T))
@@ -182,7 +216,7 @@ def _views(points: Floats, path: Floats) -> list[tuple[float, float]]:
     if along[0] < -1e-9 or (abs(along[0]) <= 1e-9 and along[1] < 0):
         along = -along
     broadside = np.degrees(np.arctan2(along[1], along[0])) - 90.0
-    front = [broadside + QUARTER, broadside - QUARTER]
+    front = [broadside + quarter, broadside - quarter]
     back = [azimuth + 180.0 for azimuth in front]
     low, high, top = ELEVATIONS
     return [(a, low) for a in front] + [(a, high) for a in front] + [(a, low) for a in back] + [(front[0], top)]

@@ -52,7 +52,7 @@ def ghost(film: Film, frame: int, name: str, orientation: Floats, width: float) 
         vertices += _pivot_now(film, frame, body, pivot)
         triangles = film.meshes.triangles[film.meshes.body == body] - np.int32(own.start)
         depth, ids = np.zeros(inside.shape, np.float32), np.full(inside.shape, -1, np.int32)
-        matrix = camera_matrix(film.shot, frame, film.size, SAMPLES)
+        matrix = camera_matrix(film.shot_at(frame), frame, film.size, SAMPLES)
         rasterise(vertices, triangles, np.ones(len(triangles), bool), matrix, depth, ids)
         inside = ids >= 0
     rim = _grown(inside, width * SAMPLES) & ~inside

@@ -55,6 +55,13 @@ class Outsides(NamedTuple):
     reach: float  # m
 
 
+@kernel(inline=True)
+def texel_of(point, sun, size):
+    """Where in the sun's map of so many texels each way a point is: column and row."""
+    c = sub(point, sun.center)
+    return dot(c, sun.right) * sun.scale + 0.5 * size, 0.5 * size - dot(c, sun.up) * sun.scale
+
+
 @kernel
 def sunlit(count, points, facets, sun, depth, coarse, lit):
     """The share of the sun seen from points on facets that face it: shadows sharp at contact, soft far away.
@@ -66,9 +73,9 @@ def sunlit(count, points, facets, sun, depth, coarse, lit):
     texel = 1.0 / sun.scale
     per_texel = texel / SOFTNESS  # m of height that blur one texel
     for f in range(count):
-        c, n = sub(get3(points, f), sun.center), get3(facets, f)
-        x, y = dot(c, sun.right) * sun.scale + 0.5 * size, 0.5 * size - dot(c, sun.up) * sun.scale
-        z, facing = dot(c, sun.towards), dot(n, sun.towards)
+        p, n = get3(points, f), get3(facets, f)
+        x, y = texel_of(p, sun, size)
+        z, facing = dot(sub(p, sun.center), sun.towards), dot(n, sun.towards)
         lit[f] = 1.0 if facing > 0.0 else 0.0
         if facing <= 0.0 or not (SEARCH < x < size - SEARCH and SEARCH < y < size - SEARCH):
             continue
@@ -128,18 +135,30 @@ def openness(count, points, normals, owners, tiles, outsides, position, axes, co
         opened[f] = 1.0 - OPEN_STRENGTH * 0.5 * (hidden0 * hidden0 + hidden1 * hidden1)
 
 
-def coarsened(depth: Any) -> Any:
-    """The highest surface near each cell of COARSE x COARSE texels, as far as blockers are looked for."""
-    size = len(depth) // COARSE
-    cells = depth.reshape(size, COARSE, -1).max(axis=1).reshape(size, size, COARSE).max(axis=2)
-    for axis in (0, 1):
-        for _ in range(math.ceil(SEARCH / COARSE)):
-            grown = cells.copy()
-            into, of = np.moveaxis(grown, axis, 0), np.moveaxis(cells, axis, 0)
-            np.maximum(into[1:], of[:-1], out=into[1:])
-            np.maximum(into[:-1], of[1:], out=into[:-1])
-            cells = grown
-    return np.ascontiguousarray(cells)
+@kernel
+def coarsen(depth, window, cells, coarse):
+    """The highest surface near each cell of COARSE x COARSE texels, as far as blockers are looked for.
+
+    There is something in the map only within a window; `coarse` is not written far from it, and `cells` is room.
+    """
+    size, reach = len(cells), math.ceil(SEARCH / COARSE)
+    top, bottom = window[0] // COARSE, (window[1] + COARSE - 1) // COARSE
+    left, right = window[2] // COARSE, (window[3] + COARSE - 1) // COARSE
+    for row in range(top, bottom):
+        for column in range(left, right):
+            highest = np.float32(-np.inf)
+            for i in range(row * COARSE, (row + 1) * COARSE):
+                for j in range(column * COARSE, (column + 1) * COARSE):
+                    highest = max(highest, depth[i, j])
+            cells[row, column] = highest
+    before, after = max(left - reach, 0), min(right + reach, size)
+    for row in range(max(top - reach, 0), min(bottom + reach, size)):
+        for column in range(before, after):
+            highest = np.float32(-np.inf)
+            for i in range(max(row - reach, top), min(row + reach + 1, bottom)):
+                for j in range(max(column - reach, left), min(column + reach + 1, right)):
+                    highest = max(highest, cells[i, j])
+            coarse[row, column] = highest
 
 
 def bodies_by_tile(outsides: Outsides, seen: Any, focal: float, size: tuple[int, int]) -> tuple[Any, Any]:
@@ -147,19 +166,29 @@ def bodies_by_tile(outsides: Outsides, seen: Any, focal: float, size: tuple[int,
 
     `seen` (N, 3) are the bodies' pixel coordinates and distances.
     """
-    rows, columns = math.ceil(size[1] / TILE), math.ceil(size[0] / TILE)
+    rows, columns = tiles_of(size)
     counts, lists = np.zeros((rows, columns), np.int32), np.empty((rows, columns, len(seen)), np.int32)
-    for body in np.flatnonzero(outsides.kind != FIELD_NONE):
-        x, y, distance = seen[body]
-        radius = outsides.bound[body] + outsides.reach
-        if not distance > -radius:  # behind the camera, or lost (NaN)
-            continue
-        across, down = slice(None), slice(None)
-        if distance > 1.05 * radius:
-            span = focal * radius / (distance - radius)  # generous: the scale of the sphere's nearest point
-            across = slice(max(0, int((x - span) / TILE)), max(0, int((x + span) / TILE) + 1))
-            down = slice(max(0, int((y - span) / TILE)), max(0, int((y + span) / TILE) + 1))
+    for body in range(len(seen)):
+        down, across = tiles_near(outsides, body, seen[body], focal)
         row, column = np.arange(rows)[down, None], np.arange(columns)[across]
         lists[row, column, counts[row, column]] = body
         counts[row, column] += 1
     return counts.ravel(), lists.reshape(rows * columns, -1)
+
+
+def tiles_of(size: tuple[int, int]) -> tuple[int, int]:
+    """How many rows and columns of tiles a picture has."""
+    return math.ceil(size[1] / TILE), math.ceil(size[0] / TILE)
+
+
+def tiles_near(outsides: Outsides, body: int, seen: Any, focal: float) -> tuple[slice, slice]:
+    """The rows and columns of tiles in which a body may darken something; `seen` is where it is seen, how far off."""
+    x, y, distance = seen
+    radius = outsides.bound[body] + outsides.reach
+    if outsides.kind[body] == FIELD_NONE or not distance > -radius:  # behind the camera, or lost (NaN)
+        return slice(0), slice(0)
+    if distance <= 1.05 * radius:
+        return slice(None), slice(None)
+    span = focal * radius / (distance - radius)  # generous: the scale of the sphere's nearest point
+    down = slice(max(0, int((y - span) / TILE)), max(0, int((y + span) / TILE) + 1))
+    return down, slice(max(0, int((x - span) / TILE)), max(0, int((x + span) / TILE) + 1))

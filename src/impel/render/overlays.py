@@ -59,7 +59,7 @@ def draw_overlays(film: Film, frame: int, picture: NDArray[np.uint8], depth: Any
                 _blend(picture, 0.12 * inside, ink)
                 _blend(picture, 0.8 * rim, ink)
             for point in pointed_at(film, frame, name, track[frame : frame + 1]):
-                x, y, distance = film.shot.seen(frame, point, film.size)
+                x, y, distance = film.shot_at(frame).seen(frame, point, film.size)
                 if distance > 0:
                     _dot(picture, depth, x, y, distance, ink, DOT * unit)
 
@@ -84,8 +84,8 @@ def _line(
     film: Film, frame: int, picture: Any, depth: Any, points: Floats, color: str, width: float, alpha: Floats
 ) -> None:
     """A polyline with round joints; `alpha` at each of its points."""
-    seen = film.shot.seen(frame, points, film.size)
-    near = 0.02 * float(np.linalg.norm(film.shot.middle[frame] - film.shot.eye[frame]))
+    seen = film.shot_at(frame).seen(frame, points, film.size)
+    near = 0.02 * float(np.linalg.norm(film.shot_at(frame).middle[frame] - film.shot_at(frame).eye[frame]))
     keep = np.isfinite(seen).all(axis=-1) & (seen[:, 2] > near)
     height, columns = depth.shape
     ink = np.zeros(depth.shape, np.float32)

@@ -1,102 +1,118 @@
-"""One frame of a take as a picture."""
+"""One frame of a take as a picture, or the plate that many frames of a film have in common."""
 
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.render import light, shading
-from impel.render.camera import camera_matrix, focal_length
+from impel.render import light
+from impel.render.camera import focal_length
 from impel.render.overlays import draw_overlays
-from impel.render.raster import rasterise
-from impel.render.scenery import Film, lay_ropes, placed
-from impel.takes.take import Floats
+from impel.render.patches import shade_patches
+from impel.render.scenery import Film
+from impel.render.setting import Canvas, Setting, canvas_for, samples_for, set_up
+from impel.render.shading import Sheet, blank, copied
 
 Picture = NDArray[np.uint8]  # (height, width, 3), sRGB
 
-SUN_ELEVATION = 52.0  # degrees
-SUN_AZIMUTH = -55.0  # degrees from the camera's: over the viewer's left shoulder, shadows fall back to the right
-SUN_TEXELS = 1536
+FEW = 4  # frames that are drawn without a plate
+HAIR = 0.02  # pixels: what moves less is not seen to move
 
 
-def expose(film: Film, frame: int, overlays: Collection[str] = ()) -> Picture:
-    """Draw one frame, with the overlays named."""
-    shot, (width, height) = film.shot, film.size
-    position = film.position[frame]
-    vertices, normals, axes = placed(film.meshes, position, film.orientation[frame])
-    lay_ropes(film, frame, vertices, normals)
-    world = shading.World(vertices, normals, film.meshes.triangles, position, axes, film.paint, film.outsides)
-    samples = samples_for(film.size)
-    depth = np.zeros((height * samples, width * samples), np.float32)
-    ids = np.full(depth.shape, -1, np.int32)
-    matrix = camera_matrix(shot, frame, film.size, samples)
-    glass = film.opacity < 1.0
-    rasterise(vertices, world.triangles, ~glass, matrix, depth, ids)
-    sun, sun_depth = sun_over(film, frame, vertices)
-    focal = focal_length(shot.fov, film.size)
-    view = shading.View(
-        triple(shot.eye[frame]),
-        triple(shot.right),
-        triple(shot.up),
-        triple(shot.forward),
-        triple(shot.middle[frame]),
-        focal,
-        width,
-        height,
-    )
-    near = light.bodies_by_tile(film.outsides, shot.seen(frame, position, film.size), focal, film.size)
-    picture: Picture = shading.shade(samples, ids, world, view, sun, sun_depth, near)
-    if overlays or glass.any():
-        behind = depth[samples // 2 :: samples, samples // 2 :: samples].copy()
-    if glass.any():
-        rasterise(vertices, world.triangles, glass, matrix, depth, ids)
-        front = shading.shade(samples, ids, world, view, sun, sun_depth, near)
-        picture = _seen_through(picture, front, np.where(ids >= 0, film.opacity[ids], np.float32(1)), samples)
+class Plate(NamedTuple):
+    """A picture of all that never moves, which serves for all tiles of a frame that nothing else comes near."""
+
+    sheet: Sheet
+    moves: NDArray[np.bool_]  # (N,) bodies that are not in it
+
+
+def expose(
+    film: Film, frame: int, overlays: Collection[str] = (), canvas: Canvas | None = None, plate: Plate | None = None
+) -> Picture:
+    """Draw one frame, with the overlays named; quicker with a canvas to draw in, and upon a plate."""
+    canvas = canvas or canvas_for(film.size)
+    setting = set_up(film, frame, canvas)
+    if plate is None:
+        sheet, patches = blank(film.size), patches_of(np.ones(light.tiles_of(film.size), bool), film.size)
+    else:
+        sheet, patches = copied(plate.sheet), patches_of(touched(film, setting, plate), film.size)
+    _draw(film, setting, patches, canvas, sheet)
     if overlays:
-        draw_overlays(film, frame, picture, behind, overlays)
-    return picture
+        draw_overlays(film, frame, sheet.picture, sheet.nearness, overlays)
+    return np.asarray(sheet.picture)
 
 
-def _seen_through(behind: Picture, front: Picture, opacity: Any, samples: int) -> Picture:
-    """The picture with glass over the one without; they differ only where glass is, of which the nearest is seen."""
-    height, width, _ = behind.shape
-    glass = opacity < 1.0
-    alpha, count = (
-        values.reshape(height, samples, width, samples).sum(axis=(1, 3))
-        for values in (np.where(glass, opacity, 0.0), glass)
-    )
-    share = np.divide(alpha, count, out=np.zeros_like(alpha), where=count > 0)[..., None]
-    return np.round(behind * (1 - share) + front * share).astype(np.uint8)
+def plate_of(film: Film, frames: Sequence[int], canvas: Canvas) -> Plate | None:
+    """The plate that these frames have in common; None if the camera moves, or they are too few to be worth it."""
+    shots = [film.shot_at(frame) for frame in frames]
+    if len(frames) < FEW or shots[0] is not shots[-1] or np.ptp(shots[0].eye[frames], axis=0).any():
+        return None
+    moves = _moves(film, frames)
+    rows, columns = light.tiles_of(film.size)
+    sheet = blank(film.size, rows * columns)
+    setting = set_up(film, frames[0], canvas, without=moves)
+    _draw(film, setting, patches_of(np.ones((rows, columns), bool), film.size), canvas, sheet)
+    return Plate(sheet, moves)
 
 
-def triple(vector: Floats) -> light.Vector:
-    return float(vector[0]), float(vector[1]), float(vector[2])
+def _moves(film: Film, frames: Sequence[int]) -> NDArray[np.bool_]:
+    """(N,) the body is seen to move in these frames, by more than a hair; or is lost in some."""
+    shot, first = film.shot_at(frames[0]), frames[0]
+    hair = HAIR * float(np.linalg.norm(shot.middle[first] - shot.eye[first])) / focal_length(shot.fov, film.size)
+    shift = np.linalg.norm(film.position[frames] - film.position[first], axis=-1).max(axis=0)
+    turn = 2 * np.linalg.norm(film.orientation[frames] - film.orientation[first], axis=-1).max(axis=0)
+    size = np.where(film.outsides.bound > 0, film.outsides.bound, 1e9)  # wires tell none
+    moves = shift + turn * size
+    moves[list(film.ropes.values())] = np.inf
+    return np.asarray(~(moves <= hair))
 
 
-def samples_for(size: tuple[int, int]) -> int:
-    """Samples per pixel and direction: four, fewer in large pictures, whose steps are finer anyway (memory)."""
-    pixels = size[0] * size[1]
-    return 4 if pixels <= 1_000_000 else 3 if pixels <= 4_000_000 else 2
+def _draw(film: Film, setting: Setting, patches: Any, canvas: Canvas, sheet: Sheet) -> None:
+    samples, glass = samples_for(film.size), film.paint.opacity < 1.0
+    near = light.bodies_by_tile(film.outsides, setting.seen, setting.view.focal, film.size)
+
+    def shade(shown: Any, sheet: Sheet) -> None:
+        shade_patches(patches, samples, setting.clip, setting.bounds, shown, setting.world, setting.view, setting.sun,
+                      canvas.depth, canvas.coarse, *near, canvas.room, sheet)  # fmt: skip
+
+    shade(~glass, sheet)
+    if glass.any():
+        front = copied(sheet)
+        shade(np.ones(len(glass), bool), front)
+        # They differ only where glass is, of which the nearest is seen.
+        share = front.veil[..., None]
+        sheet.picture[:] = np.round(sheet.picture * (1 - share) + front.picture * share).astype(np.uint8)
 
 
-def sun_over(film: Film, frame: int, vertices: Floats) -> tuple[light.Sun, Any]:
-    """The sun's picture of the depths around the action: its frame, and the map."""
-    forward = film.shot.forward
-    azimuth = np.arctan2(-forward[1], -forward[0]) + np.radians(SUN_AZIMUTH)
-    elevation = np.radians(SUN_ELEVATION)
-    towards = np.array([np.cos(azimuth) * np.cos(elevation), np.sin(azimuth) * np.cos(elevation), np.sin(elevation)])
-    right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
-    up = np.cross(towards, right)
-    scale = SUN_TEXELS / 2 / film.reach
-    center = film.shot.middle[frame]
-    # Only whole texels: a map that slides by fractions makes the edges of shadows crawl.
-    center = center @ towards * towards + sum(np.round(center @ axis * scale) / scale * axis for axis in (right, up))
-    matrix = np.zeros((4, 4))
-    for row, axis in enumerate((right * scale, -up * scale, towards)):
-        matrix[row, :3], matrix[row, 3] = axis, -axis @ center
-    matrix[:2, 3] += SUN_TEXELS / 2
-    matrix[3, 3] = 1.0
-    depth = np.full((SUN_TEXELS, SUN_TEXELS), -np.inf, np.float32)
-    rasterise(vertices, film.meshes.triangles, film.casts, matrix, depth, np.empty(depth.shape, np.int32))
-    return light.Sun(triple(center), triple(right), triple(up), triple(towards), scale), depth
+def patches_of(tiles: NDArray[np.bool_], size: tuple[int, int]) -> NDArray[np.int64]:
+    """The tiles (rows, columns) as patches, each of neighbours in one row."""
+    steps = np.diff(np.pad(tiles, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+    row, left = np.nonzero(steps == 1)
+    _, right = np.nonzero(steps == -1)
+    edges = np.stack([row, row + 1, left, right], axis=-1) * light.TILE
+    return np.minimum(edges, [size[1], size[1], size[0], size[0]])
+
+
+def touched(film: Film, setting: Setting, plate: Plate) -> NDArray[np.bool_]:
+    """The tiles (rows, columns) that look different from the plate, because of what moves or what that shades."""
+    rows, columns = light.tiles_of(film.size)
+    tiles = np.zeros((rows, columns), bool)
+    shade, sunned = np.zeros(rows * columns, bool), plate.sheet.sunned
+    tile, margin = samples_for(film.size) * light.TILE, light.SEARCH + 2 * light.COARSE
+    casts = film.casts[film.paint.first[:-1]]
+    for body in np.flatnonzero(plate.moves).tolist():
+        tiles[light.tiles_near(film.outsides, body, setting.seen[body], setting.view.focal)] = True
+        if not np.isnan(setting.bounds[body]).any():
+            edges = np.clip((setting.bounds[body] + [-1, 1, -1, 1]) / tile, 0, max(rows, columns))
+            top, bottom, left, right = edges.astype(int).tolist()
+            tiles[top : bottom + 1, left : right + 1] = True
+        if casts[body]:
+            top, bottom, left, right = setting.shaded[body]
+            shade |= (
+                (sunned[:, 0] < bottom + margin)
+                & (sunned[:, 1] > top - margin)
+                & (sunned[:, 2] < right + margin)
+                & (sunned[:, 3] > left - margin)
+            )
+    return tiles | shade.reshape(rows, columns)

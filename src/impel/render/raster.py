@@ -12,6 +12,8 @@ import numpy as np
 from impel.kernel import kernel
 from impel.takes.take import Floats
 
+NEAREST = 1e-6  # what is not farther than this before the camera counts as behind it
+
 
 def rasterise(vertices: Floats, triangles: Any, shown: Any, matrix: Floats, depth: Any, ids: Any) -> None:
     """Keep, at every sample, the nearest front-facing triangle of those `shown`.
@@ -19,15 +21,38 @@ def rasterise(vertices: Floats, triangles: Any, shown: Any, matrix: Floats, dept
     `matrix` (4, 4) gives (x, y, z, w): the sample is (x/w, y/w), its depth z/w, larger is nearer. `depth` and `ids`
     come filled with what lies behind everything.
     """
-    clip = vertices @ matrix[:, :3].T + matrix[:, 3]
-    fill(triangles, shown, clip, np.empty((3, 3)), depth, ids)
+    height, width = depth.shape
+    clip, window = clipped(vertices, matrix), np.array([0, height, 0, width])
+    fill(0, len(triangles), triangles, shown, clip, window, np.empty((3, 3)), depth, ids)
+
+
+def clipped(vertices: Floats, matrix: Floats) -> Floats:
+    """The vertices' (x, y, z, w), for `fill`."""
+    return np.asarray(vertices @ matrix[:, :3].T + matrix[:, 3])
+
+
+def bounds_of(clip: Floats, starts: Any) -> Floats:
+    """Within which samples (N, 4) bodies are seen: first and last row, first and last column.
+
+    `starts` (N + 1,) are their first vertices. One that reaches behind the camera may be seen anywhere, one that is
+    lost nowhere.
+    """
+    behind = clip[:, 3] <= NEAREST
+    seen = clip[:, 1::-1] / np.where(behind, 1.0, clip[:, 3])[:, None]
+    low, high = (np.where(behind[:, None], limit, seen) for limit in (-np.inf, np.inf))
+    ends = np.minimum.reduceat(low, starts[:-1]), np.maximum.reduceat(high, starts[:-1])
+    return np.stack(ends, axis=-1).reshape(-1, 4)
 
 
 @kernel
-def fill(triangles, shown, clip, edge, depth, ids):
-    """Draw triangles whose corners are at `clip` (V, 4); `edge` (3, 3) is room for the edge functions."""
-    height, width = depth.shape
-    for t in range(len(triangles)):
+def fill(first, last, triangles, shown, clip, window, edge, depth, ids):
+    """Draw the triangles from `first` to before `last`, whose corners are at `clip` (V, 4), into a window.
+
+    The window holds samples from a row to before a row, from a column to before a column; `depth` and `ids` have room
+    for it. `edge` (3, 3) is room for the edge functions.
+    """
+    rows, columns = window[0], window[2]
+    for t in range(first, last):
         if not shown[t]:
             continue
         left, right, top, bottom = np.inf, -np.inf, np.inf, -np.inf
@@ -39,7 +64,7 @@ def fill(triangles, shown, clip, edge, depth, ids):
             edge[k, 1] = clip[a, 3] * clip[b, 0] - clip[a, 0] * clip[b, 3]
             edge[k, 2] = clip[a, 0] * clip[b, 1] - clip[a, 1] * clip[b, 0]
             size *= abs(clip[i, 0]) + abs(clip[i, 1]) + abs(clip[i, 3])
-            if clip[i, 3] > 1e-6:
+            if clip[i, 3] > NEAREST:
                 in_front += 1
                 x, y = clip[i, 0] / clip[i, 3], clip[i, 1] / clip[i, 3]
                 left, right, top, bottom = min(left, x), max(right, x), min(top, y), max(bottom, y)
@@ -49,8 +74,9 @@ def fill(triangles, shown, clip, edge, depth, ids):
         if in_front == 0 or not determinant < -2e-15 * size:
             continue
         if in_front < 3:
-            left, right, top, bottom = 0.0, float(width), 0.0, float(height)
-        left, right, top, bottom = max(left, 0.0), min(right, float(width)), max(top, 0.0), min(bottom, float(height))
+            left, right, top, bottom = -np.inf, np.inf, -np.inf, np.inf
+        left, right = max(left, float(window[2])), min(right, float(window[3]))
+        top, bottom = max(top, float(window[0])), min(bottom, float(window[1]))
         if not (left <= right and top <= bottom):
             continue
         zx = zy = z0 = 0.0
@@ -74,10 +100,10 @@ def fill(triangles, shown, clip, edge, depth, ids):
             if not low <= high:  # also keeps what is far outside from overflowing an integer
                 continue
             # A hair wider than exact: samples on a shared edge must not fall between two triangles.
-            start, stop = max(math.ceil(low - 0.5 - 1e-7), 0), min(math.floor(high - 0.5 + 1e-7), width - 1)
+            start, stop = math.ceil(low - 0.5 - 1e-7), math.floor(high - 0.5 + 1e-7)
             base = zy * y + z0 + 0.5 * zx
-            for column in range(start, stop + 1):
-                z = np.float32(base + zx * column)
-                if z > depth[row, column]:
-                    depth[row, column] = z
-                    ids[row, column] = t
+            for column in range(max(start, columns) - columns, min(stop + 1, window[3]) - columns):
+                z = np.float32(base + zx * (column + columns))
+                nearer = z > depth[row - rows, column]  # written without a branch, several samples at once
+                depth[row - rows, column] = z if nearer else depth[row - rows, column]
+                ids[row - rows, column] = t if nearer else ids[row - rows, column]

@@ -12,9 +12,10 @@ from impel.geometry.meshes import MARK, PLANE_SIDE, Mesh, marks_of, mesh_of
 from impel.motion.orientations import matrix_from_quaternion
 from impel.render import light, shading
 from impel.render.action import corners_of, heights_of, moving_bodies, on_stage
-from impel.render.camera import Shot, camera_matrix, shot_of
+from impel.render.camera import Shot, camera_matrix, given_shot, shot_of
 from impel.render.lines import laid, line_points, lines_of
 from impel.render.raster import rasterise
+from impel.takes.cameras import cuts_of
 from impel.takes.take import Floats, Take, linear_color, opacity
 
 STUDIO_FLOOR = "#c8ccd0"
@@ -46,7 +47,7 @@ class Film:
 
     take: Take
     stage: NDArray[np.bool_]  # (F, N) what belongs to the action
-    shot: Shot
+    shots: dict[int, Shot]  # by the frames from which on they are taken
     size: tuple[int, int]  # width, height in pixels
     position: Floats  # (F, N, 3)
     orientation: Floats
@@ -54,9 +55,15 @@ class Film:
     paint: shading.Paint
     outsides: light.Outsides
     casts: NDArray[np.bool_]  # (T,) a shadow
-    opacity: NDArray[np.float32]  # (T,) 1, or less for glass
-    reach: float  # m about the middle of the action that the sun's map covers
     ropes: dict[str, int]  # which of the bodies they are
+
+    @property
+    def shot(self) -> Shot:
+        """The first: it tells where the sun stands."""
+        return self.shots[0]
+
+    def shot_at(self, frame: int) -> Shot:
+        return self.shots[max(first for first in self.shots if first <= frame)]
 
 
 def prepare(take: Take, size: tuple[int, int], *, also: Floats | None = None) -> Film:
@@ -76,7 +83,14 @@ def prepare(take: Take, size: tuple[int, int], *, also: Floats | None = None) ->
         (lambda shot, frame: _visible(take, meshes, moves, hides, shot, frame)) if hides.any() and moves.any() else None
     )
     stage = on_stage(take, meshes.extents[:count])
-    shot = shot_of(take, meshes.extents[:count], size, stage=stage, also=also, visible=judge)
+    shots: dict[int, Shot] = {}
+    for first, camera in cuts_of(take):
+        if camera is not None:
+            shots[first] = given_shot(take, camera)
+        else:
+            shots[first] = shot_of(take, meshes.extents[:count], size, stage=stage, also=also, visible=judge)
+    shots = {first: shot._replace(reach=_reach(take, meshes, shot)) for first, shot in shots.items()}
+    shot = max(shots.values(), key=lambda shot: shot.radius)
 
     # Of one type and layout whoever made the take: another would compile the kernels anew.
     position, orientation = (np.array(poses, np.float64, order="C") for poses in (take.position, take.orientation))
@@ -85,17 +99,18 @@ def prepare(take: Take, size: tuple[int, int], *, also: Floats | None = None) ->
     position, orientation = _accompanied(position, [0.0] * 3, owners), _accompanied(orientation, [1.0, 0, 0, 0], owners)
     if not own_floor:
         position[:, count] = [*shot.middle[0][:2], _studio_height(take, meshes.extents, shot.radius)]
-    half = ENDLESS * shot.radius + float(np.linalg.norm(shot.middle, axis=-1).max())
+    looks = np.concatenate([other.middle for other in shots.values()])
+    half = ENDLESS * shot.radius + float(np.linalg.norm(looks, axis=-1).max())
     meshes.vertices[np.repeat(planes, np.diff(meshes.starts))] *= half / (PLANE_SIDE / 2)
     first_line = len(shapes) - len(lines)
     thin = slice(meshes.starts[first_line], None)
     meshes.vertices[thin] += THREAD * shot.radius * meshes.normals[thin]
-    paint, outsides = _paint(shapes, meshes, moves, planes, shot)
+    paint, outsides = _paint(shapes, meshes, solid, moves, planes, shot)
     outsides.kind[solid < 1.0] = light.FIELD_NONE  # glass hides no light
     return Film(
         take=take,
         stage=stage,
-        shot=shot,
+        shots=shots,
         size=size,
         position=position,
         orientation=orientation,
@@ -103,8 +118,6 @@ def prepare(take: Take, size: tuple[int, int], *, also: Floats | None = None) ->
         paint=paint,
         outsides=outsides,
         casts=~planes[meshes.body] & (solid[meshes.body] == 1.0),
-        opacity=solid[meshes.body].astype(np.float32),
-        reach=_reach(take, meshes, shot),
         ropes={line.rope: first_line + i for i, line in enumerate(lines) if line.rope is not None},
     )
 
@@ -151,7 +164,7 @@ def _meshes(shapes: list[dict[str, Any]], lines: list[Mesh], colors: list[str]) 
 
 
 def _paint(
-    shapes: list[dict[str, Any]], meshes: Meshes, moves: Any, planes: Any, shot: Shot
+    shapes: list[dict[str, Any]], meshes: Meshes, solid: Any, moves: Any, planes: Any, shot: Shot
 ) -> tuple[shading.Paint, light.Outsides]:
     low, high = meshes.extents[:, 0], meshes.extents[:, 1]
     half = (high - low) / 2
@@ -166,8 +179,10 @@ def _paint(
     boards &= (half[:, :2].min(axis=-1) > 0.6 * shot.radius) & (half[:, 2] < half[:, :2].min(axis=-1))
     paint = shading.Paint(
         body=meshes.body,
+        first=np.searchsorted(meshes.body, np.arange(len(shapes) + 1)),
         color=meshes.color,
         colors=meshes.colors,
+        opacity=solid[meshes.body].astype(np.float32),
         floor=planes | boards,
         endless=planes,
         radius=float(shot.radius),
@@ -224,7 +239,7 @@ def lay_ropes(film: Film, frame: int, vertices: Floats, normals: Floats) -> None
     """Put the ropes, among all vertices and normals, where they are in a frame."""
     for rope, body in film.ropes.items():
         own = slice(film.meshes.starts[body], film.meshes.starts[body + 1])
-        vertices[own], normals[own], _ = laid(film.take, rope, frame, THREAD * film.shot.radius)
+        vertices[own], normals[own], _ = laid(film.take, rope, frame, THREAD * film.paint.radius)
 
 
 def _visible(take: Take, meshes: Meshes, moves: Any, hides: Any, shot: Shot, frame: int) -> float:

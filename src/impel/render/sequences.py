@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.cores import available_cores
-from impel.render.action import moving_bodies
+from impel.render.action import is_told, moving_bodies
 from impel.render.ghosts import pointed_at
 from impel.render.overlays import chosen_overlays
-from impel.render.picture import Picture, expose, samples_for
+from impel.render.picture import Picture, expose, plate_of
 from impel.render.scenery import Film, prepare
+from impel.render.setting import canvas_bytes, canvas_for
 from impel.takes.take import Take, path_at
 
 Overlays = bool | Collection[str]
@@ -21,9 +22,12 @@ Progress = Callable[[int, int], Any]  # called with how many pictures are done, 
 
 PANEL = (480, 270)
 MOMENTS = 6
+TOLD = 3.0  # times as much a hit counts of who was told what to do
+SOFT, APART = 0.2, 0.2  # of the hardest hit: softer ones need not be seen; s: nor those so soon before or after
 GAP = 6  # pixels between the panels of a strip
 PAPER = (255, 255, 255)
-MEMORY, BYTES_PER_SAMPLE = 500_000_000, 12  # of pictures being drawn at the same time
+STRETCH = 24  # frames that may have a plate in common
+MEMORY = 500_000_000  # bytes, to draw several pictures at the same time
 
 
 def film_of(take: Take, size: tuple[int, int], overlays: Overlays = False) -> Film:
@@ -51,7 +55,7 @@ def picture(take: Take, time: float, *, size: tuple[int, int] = (960, 540), over
 def moments(take: Take, count: int = MOMENTS, stage: NDArray[np.bool_] | None = None) -> list[int]:
     """Frames that tell the motion: half evenly in time, half where most is moving; the first and the last included.
 
-    `stage` (F, N) tells whose motion counts, and when; left out, all does.
+    Those nearest to the hardest hits show them. `stage` (F, N) tells whose motion counts, and when; left out, all does.
     """
     if len(take.time) <= count:
         return list(range(len(take.time)))
@@ -71,7 +75,38 @@ def moments(take: Take, count: int = MOMENTS, stage: NDArray[np.bool_] | None = 
         told = (1 - weight) * told + weight * np.concatenate([[0], np.cumsum(pace)]) / pace.sum()
     frames = np.searchsorted(told, np.linspace(0, 1, count) - 1e-9)
     frames[-1] = len(take.time) - 1
+    with np.errstate(invalid="ignore"):
+        blows = np.nan_to_num(np.linalg.norm(np.diff(take.position[:, moving], n=2, axis=0), axis=-1))
+    if stage is not None:
+        blows = np.where(stage[1:-1, moving], blows, 0.0)
+    shown: list[int] = []
+    for hit in _hardest_hits(take, blows.sum(axis=1), max(1, count // 3)):
+        free = np.flatnonzero(~np.isin(frames, [0, len(take.time) - 1, *shown]))
+        if len(free):
+            frames[free[np.argmin(np.abs(frames[free] - hit))]] = hit
+            shown.append(hit)
     return np.unique(frames).tolist()
+
+
+def _hardest_hits(take: Take, blows: NDArray[np.float64], count: int) -> list[int]:
+    """The frames just after bodies began to touch, where most changed its way (`blows`, (F - 2,)); not all in a row.
+
+    What those hit that were told what to do counts for more. What touches from the start is no hit.
+    """
+    felt: dict[int, float] = {}
+    for event in take.events:
+        frame = int(np.searchsorted(take.time, event["time"]))
+        if event["kind"] == "contact begins" and 1 < frame < len(take.time) - 1:
+            # A hit within a frame is felt in the second differences before and after it.
+            blow = float(blows[frame - 2 : frame + 1].max())
+            told = any(is_told(take, str(name)) for name in (event["subject"], event["details"].get("with", "")))
+            felt[frame] = max(felt.get(frame, 0.0), blow * (TOLD if told else 1.0))
+    hits: list[int] = []
+    for frame in sorted(felt, key=lambda frame: -felt[frame]):
+        apart = all(abs(frame - hit) > APART * take.fps for hit in hits)
+        if apart and len(hits) < count and felt[frame] > SOFT * max(felt.values()):
+            hits.append(frame)
+    return hits
 
 
 def strip(
@@ -109,14 +144,17 @@ def exposures(
 ) -> Iterator[Picture]:
     """Pictures of the frames in order, drawn on several cores as far as memory allows."""
     frames, drawn = list(frames), chosen_overlays(overlays)
-    samples = film.size[0] * film.size[1] * samples_for(film.size) ** 2
-    workers = max(1, min(available_cores(), MEMORY // (BYTES_PER_SAMPLE * samples)))
+    workers = max(1, min(available_cores(), len(frames), MEMORY // canvas_bytes(film.size)))
+    canvases = [canvas_for(film.size) for _ in range(workers + 1)]
     waiting: deque[Future[Picture]] = deque()
     with ThreadPoolExecutor(workers) as pool:
         try:
             for done in range(len(frames)):
                 while len(waiting) < workers and done + len(waiting) < len(frames):
-                    waiting.append(pool.submit(expose, film, frames[done + len(waiting)], drawn))
+                    k = done + len(waiting)
+                    if k % STRETCH == 0:
+                        plate = plate_of(film, frames[k : k + STRETCH], canvases[-1])
+                    waiting.append(pool.submit(expose, film, frames[k], drawn, canvases[k % workers], plate))
                 yield waiting.popleft().result()
                 if progress:
                     progress(done + 1, len(frames))

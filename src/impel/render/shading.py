@@ -10,7 +10,7 @@ import numpy as np
 
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, cross, dot, get3, scale, set3, sub
-from impel.render.light import TILE, Outsides, Sun, Vector, coarsened, openness, sunlit
+from impel.render.light import TILE, Outsides, Vector
 
 # Light reaching a surface, per colour; a white floor in the sun comes out just below white.
 SUN = (1.02, 0.97, 0.88)
@@ -52,8 +52,10 @@ class Paint(NamedTuple):
     """What each triangle and body looks like."""
 
     body: Any  # (T,) which body a triangle belongs to
+    first: Any  # (N + 1,) first triangle of each body
     color: Any  # (T,) row of `colors`
     colors: Any  # (C, 3) linear
+    opacity: Any  # (T,) 1, or less for glass
     floor: Any  # (N,) body is a floor: chequered
     endless: Any  # (N,) ... and fades into the horizon
     radius: float  # m, of the action
@@ -73,9 +75,9 @@ class World(NamedTuple):
 
 
 class Fragments(NamedTuple):
-    """The pieces of a band of the picture: every triangle seen in a pixel is one, lit once for all its samples."""
+    """The pieces of a patch of the picture: every triangle seen in a pixel is one, lit once for all its samples."""
 
-    pixel: Any  # (M,) row by row, within the band
+    pixel: Any  # (M,) row by row, within the patch
     triangle: Any  # (M,) -1 is the sky
     share: Any  # (M,) of the pixel
     tile: Any  # (M,)
@@ -90,53 +92,70 @@ class Fragments(NamedTuple):
     open: Any  # (M,) share of the sky
 
 
-def room_for(count: int) -> Fragments:
-    ints, singles, vectors = np.empty((4, count), np.int32), np.empty((4, count), np.float32), np.empty((5, count, 3))
-    return Fragments(
-        pixel=ints[0], triangle=ints[1], tile=ints[2], owner=ints[3],
-        share=singles[0], fade=singles[1], lit=singles[2], open=singles[3],
-        ray=vectors[0], point=vectors[1], normal=vectors[2], facet=vectors[3], color=vectors[4],
-    )  # fmt: skip
+class Sheet(NamedTuple):
+    """What becomes of the patches."""
+
+    picture: Any  # (height, width, 3)
+    nearness: Any  # (height, width) one over the distance of what is seen in the middle of a pixel
+    veil: Any  # (height, width) how opaque the glass is that is seen, 0 where there is none
+    sunned: Any  # (tiles, 4) within which texels of the sun's map lies what is seen; or no rows if nobody asks
+
+
+def blank(size: tuple[int, int], tiles: int = 0) -> Sheet:
+    width, height = size
+    nothing = np.tile(np.array([np.inf, -np.inf, np.inf, -np.inf]), (tiles, 1))
+    singles = np.empty((2, height, width), np.float32)
+    return Sheet(np.empty((height, width, 3), np.uint8), singles[0], singles[1], nothing)
+
+
+def copied(sheet: Sheet) -> Sheet:
+    return Sheet(sheet.picture.copy(), sheet.nearness.copy(), sheet.veil.copy(), sheet.sunned[:0])
 
 
 @kernel
-def collect(ids, samples, top, bottom, view, fragments):
-    """Sort the samples of the rows from `top` to `bottom` into fragments; return their number."""
+def collect(ids, samples, patch, view, fragments):
+    """Sort the samples of a patch into fragments; return their number."""
     pixel, triangle, share = fragments.pixel, fragments.triangle, fragments.share
     tile, rays = fragments.tile, fragments.ray
     columns = (view.width + TILE - 1) // TILE
+    top, bottom, left, right = patch[0], patch[1], patch[2], patch[3]
+    wide = 1.0 / view.focal
     count = 0
     for row in range(top, bottom):
-        for column in range(view.width):
+        for column in range(left, right):
             first = count
-            one = ids[row * samples, column * samples]
+            down, across = (row - top) * samples, (column - left) * samples
+            one = ids[down, across]
             mixed = False
-            for i in range(row * samples, (row + 1) * samples):
-                for j in range(column * samples, (column + 1) * samples):
+            for i in range(down, down + samples):
+                for j in range(across, across + samples):
                     mixed |= ids[i, j] != one
             if not mixed:  # the usual case, worth being quick about
                 count += 1
-                triangle[first], share[first] = one, samples * samples
-                rays[first, 0] = (column + 0.5) * samples * share[first]
-                rays[first, 1] = (row + 0.5) * samples * share[first]
+                triangle[first], share[first] = one, 1.0
+                sideways, up = (column + 0.5 - 0.5 * view.width) * wide, (0.5 * view.height - row - 0.5) * wide
+                set3(rays, first, axpy(sideways, view.right, axpy(up, view.up, view.forward)))
             else:
-                for i in range(row * samples, (row + 1) * samples):
-                    for j in range(column * samples, (column + 1) * samples):
+                for i in range(samples):
+                    for j in range(samples):
                         f = first
-                        while f < count and triangle[f] != ids[i, j]:
+                        while f < count and triangle[f] != ids[down + i, across + j]:
                             f += 1
                         if f == count:
                             count += 1
-                            triangle[f], share[f], rays[f, 0], rays[f, 1] = ids[i, j], 0.0, 0.0, 0.0
+                            triangle[f], share[f] = ids[down + i, across + j], 0.0
+                            rays[f, 0] = rays[f, 1] = 0.0
                         share[f] += 1.0
-                        rays[f, 0] += j + 0.5
-                        rays[f, 1] += i + 0.5
-            for f in range(first, count):  # the ray goes through the middle of the samples it stands for
-                right = (rays[f, 0] / (share[f] * samples) - 0.5 * view.width) / view.focal
-                up = (0.5 * view.height - rays[f, 1] / (share[f] * samples)) / view.focal
-                set3(rays, f, axpy(right, view.right, axpy(up, view.up, view.forward)))
-                share[f] /= samples * samples
-                pixel[f] = (row - top) * view.width + column
+                        rays[f, 0] += column * samples + j + 0.5
+                        rays[f, 1] += row * samples + i + 0.5
+                for f in range(first, count):  # the ray goes through the middle of the samples it stands for
+                    middle = 1.0 / (share[f] * samples)
+                    sideways = (rays[f, 0] * middle - 0.5 * view.width) * wide
+                    up = (0.5 * view.height - rays[f, 1] * middle) * wide
+                    set3(rays, f, axpy(sideways, view.right, axpy(up, view.up, view.forward)))
+                    share[f] /= samples * samples
+            for f in range(first, count):
+                pixel[f] = (row - top) * (right - left) + column - left
                 tile[f] = row // TILE * columns + column // TILE
     return count
 
@@ -177,6 +196,8 @@ def locate(count, fragments, vertices, normals, triangles, paint, view):
     bodies, colors, color, floor, endless = paint.body, paint.colors, paint.color, paint.floor, paint.endless
     squares = 1.0 / paint.square
     faded = 1.0 / (FADE * paint.radius) ** 2
+    before, i, j, k, away = -1, 0, 0, 0, 0.0
+    a = flat = along_b = along_c = (0.0, 0.0, 0.0)
     for f in range(count):
         ray = get3(rays, f)
         t = triangle[f]
@@ -189,17 +210,20 @@ def locate(count, fragments, vertices, normals, triangles, paint, view):
             set3(smooth, f, (0.0, 0.0, 1.0))
             set3(facets, f, (0.0, 0.0, 1.0))
             continue
-        i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-        a = get3(vertices, i)
-        ab, ac = sub(get3(vertices, j), a), sub(get3(vertices, k), a)
-        flat = cross(ab, ac)
-        area = math.sqrt(dot(flat, flat))
-        flat = scale(flat, 1.0 / area)
-        distance = dot(flat, sub(a, view.eye)) / min(dot(flat, ray), -1e-9)
+        if t != before:  # neighbours are often on the same one
+            i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+            a = get3(vertices, i)
+            ab, ac = sub(get3(vertices, j), a), sub(get3(vertices, k), a)
+            flat = cross(ab, ac)
+            area = 1.0 / math.sqrt(dot(flat, flat))
+            flat = scale(flat, area)
+            along_b, along_c = scale(cross(ac, flat), area), scale(cross(flat, ab), area)
+            away = dot(flat, sub(a, view.eye))
+            before = t
+        distance = away / min(dot(flat, ray), -1e-9)
         p = axpy(distance, ray, view.eye)
         ap = sub(p, a)
-        v, w = dot(cross(ap, ac), flat) / area, dot(cross(ab, ap), flat) / area
-        v, w = min(max(v, 0.0), 1.0), min(max(w, 0.0), 1.0)
+        v, w = min(max(dot(ap, along_b), 0.0), 1.0), min(max(dot(ap, along_c), 0.0), 1.0)
         n = add(scale(get3(normals, i), max(1.0 - v - w, 0.0)), axpy(v, get3(normals, j), scale(get3(normals, k), w)))
         body = bodies[t]
         shown, fade = get3(colors, color[t]), 0.0
@@ -225,8 +249,8 @@ def locate(count, fragments, vertices, normals, triangles, paint, view):
 
 
 @kernel
-def compose(count, fragments, paint, sun, light, picture):
-    """Add up what every fragment sends to the eye, into the band of the picture; `light` is room to work in."""
+def compose(count, fragments, paint, sun, patch, light, sheet):
+    """Add up what every fragment sends to the eye, into the patch of the picture; `light` is room to work in."""
     triangle, pixel, share, rays = fragments.triangle, fragments.pixel, fragments.share, fragments.ray
     normals, colors, fades, lits, opens = (
         fragments.normal,
@@ -235,10 +259,13 @@ def compose(count, fragments, paint, sun, light, picture):
         fragments.lit,
         fragments.open,
     )
-    owner, endless = fragments.owner, paint.endless
-    rows, columns, _ = picture.shape
+    owner, endless, opacity = fragments.owner, paint.endless, paint.opacity
+    picture, veil = sheet.picture, sheet.veil
+    top, left = patch[0], patch[2]
+    rows, columns = patch[1] - top, patch[3] - left
     for i in range(rows * columns):
-        light[i, 0] = light[i, 1] = light[i, 2] = 0.0
+        light[i, 0] = light[i, 1] = light[i, 2] = light[i, 3] = 0.0
+        veil[top + i // columns, left + i % columns] = 0.0
     for f in range(count):
         color = get3(colors, f)
         if triangle[f] >= 0:
@@ -258,6 +285,9 @@ def compose(count, fragments, paint, sun, light, picture):
                 grazing = (1.0 - across) ** 5
                 color = axpy(SHEEN * grazing * opened, _sky(ray[2] + 2.0 * across * n[2]), color)
             color = _mix(color, HORIZON, fades[f])
+            if opacity[triangle[f]] < 1.0:
+                light[pixel[f], 3] += share[f]
+                veil[top + pixel[f] // columns, left + pixel[f] % columns] += share[f] * opacity[triangle[f]]
         for k in range(3):
             light[pixel[f], k] += share[f] * color[k]
     for row in range(rows):
@@ -265,24 +295,7 @@ def compose(count, fragments, paint, sun, light, picture):
             for k in range(3):
                 bright = light[row * columns + column, k]
                 # Written so that NaN is black: as an index it would be anything.
-                picture[row, column, k] = EXPOSED[int(min(bright, 1.999) * 4096.0) if bright > 0.0 else 0]
-
-
-def shade(samples: int, ids: Any, world: World, view: View, sun: Sun, depth: Any, near: Any) -> Any:
-    """The picture (height, width, 3), made band by band of one row of tiles.
-
-    `ids` are the triangles seen, `depth` the sun's map, `near` the bodies by tile.
-    """
-    picture = np.empty((view.height, view.width, 3), np.uint8)
-    fragments = room_for(TILE * view.width * samples * samples)
-    coarse = coarsened(depth)
-    light = np.empty((TILE * view.width, 3))
-    for top in range(0, view.height, TILE):
-        bottom = min(top + TILE, view.height)
-        count = collect(ids, samples, top, bottom, view, fragments)
-        locate(count, fragments, world.vertices, world.normals, world.triangles, world.paint, view)
-        sunlit(count, fragments.point, fragments.facet, sun, depth, coarse, fragments.lit)
-        openness(count, fragments.point, fragments.normal, fragments.owner, fragments.tile, world.outsides,
-                 world.position, world.axes, *near, fragments.open)  # fmt: skip
-        compose(count, fragments, world.paint, sun, light, picture[top:bottom])
-    return picture
+                exposed = EXPOSED[int(min(bright, 1.999) * 4096.0) if bright > 0.0 else 0]
+                picture[top + row, left + column, k] = exposed
+            if light[row * columns + column, 3] > 0.0:
+                veil[top + row, left + column] /= light[row * columns + column, 3]

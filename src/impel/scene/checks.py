@@ -10,6 +10,7 @@ from impel.files import Problem
 from impel.scene.actors import Actor, Goal, Move, MoveKey, Turn, TurnKey
 from impel.scene.agreements import appointment_problems, frame_problems
 from impel.scene.bodies import Body, FollowKey, Placed
+from impel.scene.cameras import camera_problems
 from impel.scene.changing import while_it_plays
 from impel.scene.derived import Drive, base_of, drive, sag, weight
 from impel.scene.joints import Joint
@@ -101,9 +102,7 @@ def _size(scene: Scene) -> Iterator[str]:
         )
     if not isinstance(world.step, str) and world.seconds / world.step > MOST_STEPS:
         yield f"world.step: {world.step:g} needs over {MOST_STEPS} steps; at least {world.seconds / MOST_STEPS:g} works"
-    camera = scene.camera
-    if camera is not None and math.dist(camera.from_, camera.to) < 1e-6:
-        yield f"camera.to: must differ from camera.from, got {say(list(camera.to))} for both"
+    yield from camera_problems(scene.camera, scene.cameras, scene.bodies, scene.walkers)
 
 
 def _body(body: Body, where: str) -> Iterator[str]:

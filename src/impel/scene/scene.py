@@ -9,6 +9,7 @@ from impel.complaints import name_like, plain_lines
 from impel.files import Problem, write_document
 from impel.scene.actors import Actor, Appointment
 from impel.scene.bodies import SHAPES, Body
+from impel.scene.cameras import MOST_CUTS, Camera, Cut
 from impel.scene.changing import MOST_CHANGES, Change
 from impel.scene.joints import Joint
 from impel.scene.pushes import MOST_PUSHES, Push
@@ -45,17 +46,6 @@ class World(Model):
     )
 
 
-class Camera(Model):
-    """Where the pictures are taken from."""
-
-    example: ClassVar[str] = "{from: [4, -6, 3], to: [0, 0, 1], fov: 40}"
-    from_: Point = Field(alias="from", description="Where the camera stands, in metres.")
-    to: Point = Field(description="What the camera looks at, in metres.")
-    fov: float = Field(
-        default=40.0, strict=True, ge=1, le=170, description="How wide the camera sees, top to bottom, in degrees."
-    )
-
-
 class Scene(Model):
     """Everything the animator wrote: loaded from a file, or built with `body`, `joint`, `walker` and `appointment`."""
 
@@ -85,6 +75,12 @@ class Scene(Model):
     camera: Camera | None = Field(
         default=None,
         description="Where pictures are taken from; left out, it frames the action.",
+        json_schema_extra=CHANGES_IN_PLACE,
+    )
+    cameras: list[Cut] = Field(
+        default_factory=list,
+        max_length=MOST_CUTS,
+        description="Several cameras instead, each from its time on; before the first, the action is framed.",
         json_schema_extra=CHANGES_IN_PLACE,
     )
 

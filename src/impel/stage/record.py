@@ -14,6 +14,7 @@ from impel.physics.bodies import kinetic_energy
 from impel.physics.joint_forces import spring_energy
 from impel.scene import Scene
 from impel.scene.bodies import Body
+from impel.scene.cameras import Camera
 from impel.stage.lines import lines_of
 from impel.stage.outcome import outcomes
 from impel.stage.performance import Performance
@@ -89,7 +90,7 @@ class Recorder:
             if not turns and actuators is not None:
                 tracks[f"{label}.target"] = self.target[:count, a].copy()
                 paths[label] = polyline(actuators.paths, a)
-        camera = performance.scene.camera
+        scene = performance.scene
         ends = outcomes(compiled, stage, time, self.lengths[:, -1], felt[:, :, 2:], told)
         footfalls = [event for event in compiled.troupe.events if count == compiled.frames or event["time"] <= time[-1]]
         return Take(
@@ -105,8 +106,9 @@ class Recorder:
             paths=paths,
             wires=wires,
             ropes=ropes,
-            camera=None if camera is None else camera.model_dump(mode="json", by_alias=True),
-            keys=_keys(performance.scene),
+            camera=None if scene.camera is None else _plain(scene.camera),
+            cameras=[_plain(cut) for cut in scene.cameras],
+            keys=_keys(scene),
         )
 
     def _turns(self, count: int) -> tuple[dict[str, Floats], dict[str, Floats]]:
@@ -171,6 +173,10 @@ def _progress(actuators, lengths, a, x, q):
     behind = norm(logarithm(way)) if turns else norm((way[1], way[2], way[3]))
     here = length_until(paths.segments[first + segment], lengths[first + segment], actuators.u[a], turns)
     return actuators.lap[a] * whole + before + here - behind
+
+
+def _plain(camera: Camera) -> dict[str, Any]:
+    return camera.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def _keys(scene: Scene) -> dict[str, list[Any]]:

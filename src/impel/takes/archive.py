@@ -19,8 +19,8 @@ FAMILIES = {  # name's beginning -> field of Take
     "wire/": "wires",
     "rope/": "ropes",
 }
-TEXTS = ("events", "shapes", "colors", "camera", "keys")  # kept as JSON
-ADDED = ("keys",)  # of these, what takes of earlier versions do not have
+TEXTS = ("events", "shapes", "colors", "camera", "cameras", "keys")  # kept as JSON
+ADDED = ("cameras", "keys")  # of these, what takes of earlier versions do not have
 ARRAYS = ("time", "names", "position", "orientation")
 MOST_CHARACTERS, MOST_VALUES = 32_000_000, 3_000_000  # of a text, so that its values fill no more than 500 MB
 

@@ -10,6 +10,7 @@ import numpy as np
 from impel.files import Problem
 from impel.geometry.blobs import blob_elements
 from impel.geometry.meshes import mesh_of
+from impel.takes.cameras import members
 from impel.takes.take import WORLD, Floats, Take
 
 FARTHEST = 1e10  # m: beyond it a scene cannot be drawn
@@ -109,8 +110,10 @@ def _wrong_bodies(take: Take) -> str | None:
         seen.add(written)
     if not _list_of(take.colors, bodies, lambda c: isinstance(c, str) and re.fullmatch("#([0-9a-fA-F]{2}){3,4}", c)):
         return "colors: expected #rrggbb or #rrggbbaa for each body"
-    if take.camera is not None and not _is_camera(take.camera):
-        return "camera: expected {from: [x, y, z], to: [x, y, z], fov: degrees}"
+    if take.camera is not None and not _is_camera(take.camera, take):
+        return "camera: expected {from: [x, y, z], to: [x, y, z], fov: degrees}, or {follow: body}"
+    if not _list_of(take.cameras, None, lambda cut: _is_cut(cut, take)):
+        return "cameras: expected a list of cameras, each with a time"
     return None
 
 
@@ -161,10 +164,23 @@ def _is_moderate(value: Any) -> bool:
     return not isinstance(value, int | float) or abs(value) <= LARGEST
 
 
-def _is_camera(camera: Any) -> bool:
+def _is_camera(camera: Any, take: Take) -> bool:
     try:
-        points = np.array([camera["from"], camera["to"]], float)
-        near = points.shape == (2, 3) and bool(np.all(np.abs(points) <= FARTHEST))
-        return near and 1 <= float(camera.get("fov", 40)) <= 170
+        follows = isinstance(camera.get("follow"), str) and _is_followed(camera["follow"], take)
+        given = [np.array(camera[name], float) for name in ("from", "to") if name in camera or not follows]
+        near = all(point.shape == (3,) and bool(np.all(np.abs(point) <= FARTHEST)) for point in given)
+        return near and ("follow" not in camera or follows) and 1 <= float(camera.get("fov", 40)) <= 170
     except (TypeError, ValueError, LookupError, AttributeError, OverflowError):
         return False
+
+
+def _is_cut(cut: Any, take: Take) -> bool:
+    """A camera with a time; or only a time, from which on the action is framed."""
+    if not isinstance(cut, dict) or not isinstance(cut.get("time"), int | float) or not 0 <= cut["time"] <= LONGEST:
+        return False
+    return not any(name in cut for name in ("from", "to", "follow")) or _is_camera(cut, take)
+
+
+def _is_followed(name: str, take: Take) -> bool:
+    bodies = members(take, name)
+    return len(bodies) > 0 and all("plane" not in take.shapes[i] for i in bodies)

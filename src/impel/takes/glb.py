@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from impel.files import Problem, writing
 from impel.geometry.meshes import MARK, Mesh, marks_of, mesh_of
 from impel.motion.orientations import multiply_quaternions, quaternion_from_matrix
+from impel.takes.cameras import FOV, cuts_of, standpoints
 from impel.takes.lines import ROPE, WIRE, is_taut, rope_lines, tube
 from impel.takes.take import Floats, Take, linear_color, opacity, owner_of
 
@@ -23,7 +24,6 @@ FLOAT, UNSIGNED_INT = 5126, 5125  # component types
 VERTICES, INDICES = 34962, 34963  # what a view of the buffer is bound to
 Z_UP_TO_Y_UP = [-(0.5**0.5), 0.0, 0.0, 0.5**0.5]  # a quarter turn back about x, as (x, y, z, w)
 ROUGHNESS = 0.6
-DEFAULT_FOV = 40.0  # degrees
 NEAREST = 0.01  # of the distance to what it looks at: nearer things a camera does not see
 LINE = 0.004  # of the longest rope's or wire's reach: their radius
 ROPE_PIECES = 12  # of a rope that hangs
@@ -90,10 +90,7 @@ def write_glb(take: Take, path: str | Path) -> None:
             (i + 1, "rotation", np.roll(orientation[:, i], -1, axis=-1)),
         ]
     motions += _lines(take, document, buffer)
-    if take.camera is not None:
-        document["cameras"] = [_lens(take.camera)]
-        document["nodes"][0].setdefault("children", []).append(len(document["nodes"]))
-        document["nodes"].append({"name": "camera", "camera": 0} | _standpoint(take.camera))
+    motions += _cameras(take, document)
     animation = _animation(take, motions, buffer, path)
     if animation:
         document["animations"] = [animation]
@@ -227,7 +224,10 @@ def _pointing(directions: Floats) -> Floats:
 
 def _extras(take: Take) -> dict[str, Any]:
     extras = {"version": take.version, "fps": round(take.fps, 9), "keys": take.keys, "events": take.events}
-    return _finite(extras | ({"camera": take.camera} if take.camera is not None else {}))
+    cameras = ({"camera": take.camera} if take.camera is not None else {}) | (
+        {"cameras": take.cameras} if take.cameras else {}
+    )
+    return _finite(extras | cameras)
 
 
 def _finite(value: Any) -> Any:
@@ -241,22 +241,31 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _lens(camera: dict[str, Any]) -> dict[str, Any]:
-    distance = math.dist(camera["from"], camera["to"]) or 1.0
-    yfov = math.radians(float(camera.get("fov", DEFAULT_FOV)))
-    return {"type": "perspective", "perspective": {"yfov": yfov, "znear": NEAREST * distance}}
+def _cameras(take: Take, document: dict[str, Any]) -> list[Motion]:
+    """Add the cameras, each as a node, that of one that follows moved; glTF knows no cuts, the extras tell of them."""
+    cameras = [camera for _, camera in cuts_of(take) if camera is not None]
+    motions: list[Motion] = []
+    for k, camera in enumerate(cameras):
+        eye, to = standpoints(take, camera)
+        nodes, name = document["nodes"], "camera" if len(cameras) == 1 else f"camera {k + 1}"
+        nodes[0].setdefault("children", []).append(len(nodes))
+        motions.append((len(nodes), "translation", eye))
+        nodes.append({"name": name, "camera": k, "translation": eye[0].tolist(), "rotation": _looking(to[0] - eye[0])})
+        distance = float(np.linalg.norm(to[0] - eye[0])) or 1.0
+        lens = {"yfov": math.radians(float(camera.get("fov", FOV))), "znear": NEAREST * distance}
+        document.setdefault("cameras", []).append({"type": "perspective", "perspective": lens})
+    return motions
 
 
-def _standpoint(camera: dict[str, Any]) -> dict[str, Any]:
-    """Where a node must stand to look from there: glTF's cameras look along their -z, with y up."""
-    eye, to = np.array(camera["from"], float), np.array(camera["to"], float)
-    back = eye - to if np.any(eye != to) else np.array([0.0, -1.0, 0.0])
+def _looking(forward: Floats) -> list[float]:
+    """How a node must be turned to look that way: glTF's cameras look along their -z, with y up."""
+    back = -forward if np.any(forward != 0) else np.array([0.0, -1.0, 0.0])
     right = np.cross([0.0, 0.0, 1.0], back)
     if np.linalg.norm(right) < 1e-9 * np.linalg.norm(back):  # straight down or up: keep x to the right
         right = np.array([1.0, 0.0, 0.0])
     back, right = back / np.linalg.norm(back), right / np.linalg.norm(right)
     w, x, y, z = quaternion_from_matrix(np.stack([right, np.cross(back, right), back], axis=-1)).tolist()
-    return {"translation": eye.tolist(), "rotation": [x, y, z, w]}
+    return [x, y, z, w]
 
 
 def _clock(take: Take, path: str | Path) -> NDArray[np.float32]:

@@ -65,7 +65,9 @@ class Take:
     # or orientations (P, 4), e.g. "arm.turn"; those of a path that moves for every frame (F, P, ..)
     wires: dict[str, Floats] = field(default_factory=dict)  # polylines (P, 3) in the frame of a body: "beam.rail"
     ropes: dict[str, Floats] = field(default_factory=dict)  # both ends (F, 2, 3); channel "rope.slack" goes with it
-    camera: dict[str, Any] | None = None  # {"from": [..], "to": [..], "fov": 40}, or None: frame the action
+    camera: dict[str, Any] | None = None  # {"from": [..], "to": [..], "fov": 40}, {"follow": "ball", ..}, or None:
+    # frame the action
+    cameras: list[dict[str, Any]] = field(default_factory=list)  # instead, each with the "time" it takes over at
     keys: dict[str, list[Any]] = field(default_factory=dict)  # as written in the scene, by "ball.move", "arm.turn"
     others: dict[str, NDArray[Any]] = field(default_factory=dict)  # what a newer version has added, kept as it is
     version: int = VERSION
