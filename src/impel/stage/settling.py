@@ -49,9 +49,10 @@ from impel.stage.handles import (
 ROUNDS = 6  # of letting go
 ALL, SMOOTH, NOTHING = range(3)  # what holds: all that is live, that without friction, nothing
 
-# What friction holds stands still, below this share of the speed that it should have. There so much of what is learnt
-# is forgotten again: an integral would slip and stick for ever. What remains, ten times its pull, is what an actor may
-# gather to overcome friction.
+# What friction holds so that it moves less easily by this share stands still, below that share of the speed that it
+# should have. There so much of what is learnt is forgotten again: an integral would slip and stick for ever. What
+# remains, ten times its pull, is what an actor may gather to overcome friction. (Who carries something is not held.)
+GRIPPED = 0.1
 STILL, HUNTING = 0.02, 0.1
 
 GRASP = 2.0  # times the weight of what is loose: so hard must two sides press to hold it by a friction of 0.5, and more
@@ -346,11 +347,17 @@ def learn(bodies, actuators, handles, stuck, square, smooth, its_square, heavy, 
         change = scale(axpy(lasting, three(gain, k), three(missed, k)), math.sqrt(actuators.whole_inertia[a]))
         blend = blend_of(actuators, a, dt_last)
         rate = rate_of(bodies, actuators, a)
-        if heavy < math.inf and norm(rate) < STILL * steady_rate(actuators, a):
+        if norm(rate) < STILL * steady_rate(actuators, a) and _easiness(stuck, k) < GRIPPED * _easiness(smooth, k):
             change = axpy(-HUNTING, get3(actuators.learnt, a), change)
         learnt = axpy(blend, change, get3(actuators.learnt, a))
         learnt = slow_down(learnt, rate, actuators, a, blend)
         set3(actuators.learnt, a, limit_size(learnt, _room(actuators, a, heavy)))
+
+
+@kernel(inline=True)
+def _easiness(answer, k):
+    """How easily an actuator moves its body, over all directions."""
+    return answer[3 * k, 3 * k] + answer[3 * k + 1, 3 * k + 1] + answer[3 * k + 2, 3 * k + 2]
 
 
 @kernel
