@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.control.actuators import TINY, Actuators
+from impel.control.clocks import Timing, demands, make_clocks
 from impel.control.linkage import Linkage, Solids, Tie, make_linkage, wholes
 from impel.control.targets import reach_of
 from impel.motion.orientations import matrix_from_quaternion
@@ -41,6 +42,7 @@ class ActuatorSpec:
     point: Sequence[float] = (0.0, 0.0, 0.0)  # of the body, from its centre of mass, that is moved
     pulled: bool = False  # whether the force acts there, or at the centre
     against: int | None = None  # the body that a torque pushes off
+    timing: Timing | None = None  # when to pass the keys; None: as fast as it comes
 
     @property
     def beta(self) -> float:
@@ -67,13 +69,14 @@ def largest_stable_step(specs: Sequence[ActuatorSpec]) -> float:
     return min(steps, default=math.inf)
 
 
-def auto_strength(weight: float, inertia: float, stiffness: float, base: float) -> float:
+def auto_strength(weight: float, inertia: float, stiffness: float, base: float, acceleration: float = 0.0) -> float:
     """A strength that never shows in ordinary motion: twice what holds still plus twice the pull at base distance.
 
     Half of the strength is for what is learnt. A body far from its path is limited to about twice the acceleration
-    that its path ever asks for. For turns `weight` is the largest torque of gravity.
+    that its path ever asks for. For turns `weight` is the largest torque of gravity. `acceleration` is
+    what the times on its path ask for.
     """
-    return 2 * (weight + inertia * stiffness * base)
+    return 2 * (weight + inertia * stiffness * base + inertia * acceleration)
 
 
 def make_actuators(
@@ -99,6 +102,7 @@ def make_actuators(
     if linkage is None:
         linkage = make_linkage(bodies, ties, actors["move"], actors["turn"])
     paths = make_paths([s.keys for s in specs], [s.loop for s in specs])
+    clocks = make_clocks([s.timing for s in specs], paths)
     member_of = {int(body): k for k, body in enumerate(linkage.body)}
     member = np.array([member_of[s.body] for s in specs], np.int64)
     structure = np.searchsorted(linkage.first, member, side="right") - 1
@@ -113,8 +117,13 @@ def make_actuators(
         return np.array([getattr(s, name) for s in specs], float)
 
     loads = [_loads(s, bodies, linkage, int(k), int(i), gravity) for s, k, i in zip(specs, member, structure)]
-    automatic = [auto_strength(load.weight, load.inertia, s.stiffness, s.base) for s, load in zip(specs, loads)]
+    asked = [demands(clocks, paths, a) for a in range(n)]
+    automatic = [
+        auto_strength(load.weight, load.inertia, s.stiffness, s.base, acceleration)
+        for s, load, (_, acceleration) in zip(specs, loads, asked)
+    ]
     reach = np.array([reach_of(s.base, s.kind == "turn") for s in specs]).reshape(n, 2)
+    reach[clocks.timed == 1, 1] = math.inf  # they go by the clock, not as far as they reach
     m = len(linkage.body)
     starts = [pose_at(row, 0.0, bool(t)) for row, t in zip(paths.segments[paths.first_segment[:-1]], paths.turns)]
     movable = np.isfinite(bodies.mass)
@@ -127,6 +136,7 @@ def make_actuators(
         against=np.array([-1 if s.against is None else s.against for s in specs], np.int64),
         home=np.array([bodies.orientation[s.body if s.against is None else s.against] for s in specs]),
         paths=paths,
+        clocks=clocks,
         linkage=linkage,
         base=column("base"),
         far=_far(specs, loads),
@@ -138,7 +148,7 @@ def make_actuators(
         strength=np.array([s.share * auto if s.strength is None else s.strength for s, auto in zip(specs, automatic)]),
         inertia=np.array([load.inertia for load in loads]),
         weight=np.array([load.weight for load in loads]),
-        wild=_wild(specs, loads, gravity),
+        wild=_wild(specs, loads, [speed for speed, _ in asked], gravity),
         calm=np.array(automatic),
         whole_inertia=np.array([load.whole for load in loads]),
         most_learnt=np.array([load.heaviest for load in loads]) + automatic,
@@ -181,11 +191,12 @@ def _far(specs: Sequence[ActuatorSpec], loads: Sequence["Loads"]) -> Floats:
     return np.array(far)
 
 
-def _wild(specs: Sequence[ActuatorSpec], loads: Sequence["Loads"], gravity: float) -> Floats:
+def _wild(specs: Sequence[ActuatorSpec], loads: Sequence["Loads"], speeds: Sequence[float], gravity: float) -> Floats:
     """What is too fast: squares of speeds and spins (see WILD)."""
     wild = []
-    for s, load in zip(specs, loads):
+    for s, load, speed in zip(specs, loads, speeds):
         steady, fall = s.base * s.stiffness / max(s.damping, TINY), math.sqrt(2 * gravity * load.size)
+        steady = max(steady, speed)
         if s.kind == "turn":
             wild.append((math.inf, WILD * max(steady, fall / load.size)))
         else:

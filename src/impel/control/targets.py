@@ -2,6 +2,7 @@
 
 import math
 
+from impel.control.clocks import run_clock
 from impel.kernel import kernel
 from impel.motion.rotations import (
     add,
@@ -166,13 +167,42 @@ def advance_targets(bodies, actuators, dt_last):
 
 
 @kernel
+def go_by_clocks(bodies, actuators, dt, dt_last):
+    """Set the targets whose paths have times; `advance_targets`, for which they are far enough, leaves them there."""
+    paths, clocks = actuators.paths, actuators.clocks
+    for a in range(len(actuators.body)):
+        if clocks.timed[a] == 0:
+            continue
+        first, turns = paths.first_segment[a], paths.turns[a] == 1
+        segments = paths.segments[first : paths.first_segment[a + 1]]
+        count = len(segments)
+        target = (int(actuators.segment[a]), actuators.u[a], actuators.lap[a])
+        place, orientation = place_of(bodies, actuators, a), turn_of(bodies, actuators, a)
+        if actuators.heading[a, KEY] >= 0.0 and actuators.heading[a, NEAREST] <= ARRIVED * actuators.base[a]:
+            set3(actuators.reached, a, get3(actuators.heading, a))  # it may stay there
+            actuators.reached[a, AGO] += dt_last + dt  # when the step that begins now is over
+            actuators.heading[a, KEY] = -1.0
+        (i, u, lap), pose, tangent = run_clock(
+            clocks, a, segments, first, paths.loops[a] == 1, turns, target, place, orientation, actuators.base[a],
+            dt, dt_last,
+        )  # fmt: skip
+        if lap * count + i > actuators.lap[a] * count + actuators.segment[a]:
+            head_for(actuators, a, lap * count + i)
+        if turns:
+            carried = carried_along(bodies, actuators, a)
+            set3(clocks.velocity, a, rotate(carried, get3(clocks.velocity, a)))
+            set3(clocks.onward, a, rotate(carried, get3(clocks.onward, a)))
+        actuators.segment[a], actuators.u[a], actuators.lap[a] = i, u, lap
+        set4(actuators.pose, a, pose)
+        set3(actuators.tangent, a, tangent)
+
+
+@kernel
 def follow_up(actuators, a, segments, turns, passed, place, orientation, dt_last):
     """Note how near the body comes to the key that its target passed last, the `passed`-th of all laps, and when."""
     heading, count = actuators.heading[a], len(segments)
     if passed > actuators.lap[a] * count + actuators.segment[a]:
-        if heading[KEY] >= 0.0:
-            set3(actuators.reached, a, get3(actuators.heading, a))
-        heading[KEY], heading[NEAREST], heading[AGO] = passed, math.inf, 0.0
+        head_for(actuators, a, passed)
     if heading[KEY] < 0.0:
         return
     pose, _ = pose_at(segments[int(heading[KEY]) % count], 0.0, turns)
@@ -187,6 +217,15 @@ def follow_up(actuators, a, segments, turns, passed, place, orientation, dt_last
     if distance > heading[NEAREST] + AWAY * actuators.base[a]:
         set3(actuators.reached, a, get3(actuators.heading, a))
         heading[KEY] = -1.0
+
+
+@kernel
+def head_for(actuators, a, key):
+    """The body is on its way to another key."""
+    heading = actuators.heading[a]
+    if heading[KEY] >= 0.0:
+        set3(actuators.reached, a, get3(actuators.heading, a))
+    heading[KEY], heading[NEAREST], heading[AGO] = key, math.inf, 0.0
 
 
 @kernel

@@ -1,12 +1,13 @@
 """Actors: bodies with wishes. Keys to move or turn along, goals to meet on time, appointments with others."""
 
 import math
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, SerializerFunctionWrapHandler, model_serializer
 
 from impel.scene.values import (
     CHANGES_IN_PLACE,
+    Direction,
     Euler,
     Flag,
     Model,
@@ -28,13 +29,29 @@ ELASTICITY = 1 / math.sqrt(2)  # follows circles at their true radius, overshoot
 ADAPTATION = 5.0  # per second
 
 
-class MoveKey(Model):
+class Key(Model):
+    """What keys of both kinds may say."""
+
+    time: NotNegative | None = Field(
+        default=None,
+        description="When to be there, in seconds; without times on its keys it goes as fast as it can.",
+    )
+    hold: NotNegative | None = Field(default=None, description="How long to stay there, in seconds.")
+
+
+class MoveKey(Key):
     """A place to pass through."""
 
     example: ClassVar[str] = "[0, 0, 1] or {at: [0, 0, 1]}"
     at: Point = Field(description="Where to pass, in metres, in the world.")
     in_: Name | None = Field(
         default=None, alias="in", description="The body in whose frame this key is, moving with it; not simulated yet."
+    )
+    speed: NotNegative | None = Field(
+        default=None, description="How fast to pass it, in m/s; 0 stops for a moment; left out, as its times suggest."
+    )
+    direction: Direction | None = Field(
+        default=None, description="In which direction to pass it, as [x, y, z]; left out, along a smooth path."
     )
 
     @classmethod
@@ -44,10 +61,11 @@ class MoveKey(Model):
 
     @model_serializer(mode="wrap")
     def _short(self, handler: SerializerFunctionWrapHandler) -> Any:
-        return handler(self) if self.in_ is not None else list(self.at)
+        bare = all(getattr(self, name) is None for name in type(self).model_fields if name != "at")
+        return list(self.at) if bare else handler(self)
 
 
-class TurnKey(Model):
+class TurnKey(Key):
     """An orientation to pass through."""
 
     example: ClassVar[str] = "{euler: [0, 0, 90]} or {quaternion: [1, 0, 0, 0]}"
@@ -61,6 +79,9 @@ class TurnKey(Model):
     )
     in_: Name | None = Field(
         default=None, alias="in", description="The body in whose frame this key is, turning with it; not simulated yet."
+    )
+    speed: NotNegative | None = Field(
+        default=None, description="How fast to turn there, in degrees/s; 0 stops; left out, as its times suggest."
     )
 
     @property
@@ -105,6 +126,10 @@ class Actuator(Model):
         default=None,
         description="How hard to press what blocks its way, in N for move and N·m for turn; left out, as hard as it "
         "pulls at base distance, and as it takes to hold what is loose.",
+    )
+    late: Literal["catch_up", "wait"] = Field(
+        default="catch_up",
+        description="What to do about time lost on a path with times: catch_up goes a quarter faster, wait stays late.",
     )
     loop: Flag = Field(
         default=False,

@@ -15,6 +15,7 @@ from impel.scene.derived import Drive, base_of, drive, sag, weight
 from impel.scene.joints import Joint
 from impel.scene.pushes import push_problems
 from impel.scene.scene import Scene
+from impel.scene.timing import timing_problems
 from impel.scene.turning import MOST_STRIDES, STRIDE, strides
 from impel.scene.values import LARGEST_SIZE, WORLD
 from impel.scene.walkers import MOST_PARTS, walker_problems
@@ -283,6 +284,7 @@ def _keys(wish: Move | Turn, name: str, where: str, scene: Scene) -> Iterator[st
     keys: Sequence[MoveKey | TurnKey] = wish.keys
     if isinstance(wish, Turn):
         yield from _whole_turns(wish.keys, f"{where}.keys")
+    yield from timing_problems(wish, where)
     for i, key in enumerate(keys):
         if isinstance(key, TurnKey):
             yield from _one_orientation(key, f"{where}.keys.{i}")

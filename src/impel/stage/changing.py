@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from impel.control.actuators import Actuators
+from impel.control.clocks import place_at
 from impel.control.specs import ActuatorSpec, largest_stable_step
 from impel.control.targets import KEY
 from impel.kernel import replace
@@ -75,6 +76,20 @@ def _where(spec: ActuatorSpec) -> tuple[Any, ...]:
     return spec.point, spec.pulled, spec.against
 
 
+def _find_time(other: Actuators, now: Actuators, a: int, first: int, count: int, loops: bool) -> None:
+    """Put a clock on other times: what was due is what counts, however the keys are now; of a path that had no times,
+    from where its target is."""
+    clocks = now.clocks
+    if clocks.timed[a] == 1:
+        i, u, time, laps = place_at(other.clocks, first, count, loops, 0, float(clocks.time[a]))
+        now.segment[a], now.u[a], clocks.time[a] = i, u, time
+        now.lap[a] += laps
+    else:
+        k = first + int(now.segment[a])
+        clocks.time[a] = other.clocks.begin[k] + now.u[a] * other.clocks.span[k]
+        clocks.pace[a], clocks.late[a] = 1.0, 0.0
+
+
 def _find_target(other: Actuators, now: Actuators, a: int) -> None:
     """Put a target back on its path, if that is another: as many keys on from the first as before."""
     (first, last), (was_first, was_last) = (paths.first_segment[a : a + 2] for paths in (other.paths, now.paths))
@@ -84,6 +99,8 @@ def _find_target(other: Actuators, now: Actuators, a: int) -> None:
     if now.segment[a] >= count:
         now.segment[a], now.u[a] = count - 1, 1.0
     loops = other.paths.loops[a] == 1
+    if other.clocks.timed[a] == 1:
+        _find_time(other, now, a, first, count, bool(loops))
     now.lap[a] *= loops
     for table in (now.heading, now.reached):
         if table[a, KEY] >= 0:

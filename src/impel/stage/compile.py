@@ -22,7 +22,8 @@ from impel.physics.joint_specs import JointSpec
 from impel.physics.joints import make_joints
 from impel.scene.bodies import Body
 from impel.scene.checks import LARGEST_LEAN, ball_axis
-from impel.scene.derived import followed, mass_of
+from impel.scene.derived import mass_of
+from impel.scene.following import followed
 from impel.scene.joints import Joint
 from impel.scene.scene import Scene
 from impel.scene.values import WORLD

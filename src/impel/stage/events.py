@@ -107,7 +107,7 @@ def notice(now, before, events, clock, time, dt, verdict):
         clock.forced[0] = GOOD
     _notice_contacts(now.contacts, before.contacts, events, time)
     _notice_joints(now.joints, before.joints, events, time)
-    _notice_actuators(now.actuators, before.actuators, events, time)
+    _notice_actuators(now.actuators, before.actuators, events, time, dt)
     pass_moments(events.moments, now.bodies, before.bodies, time - dt, dt)
 
 
@@ -192,18 +192,19 @@ def _notice_breaks(breaks, now, before, events, time):
 
 
 @kernel
-def _notice_actuators(now, before, events, time):
+def _notice_actuators(now, before, events, time, dt):
     if now is None:
         return
     for a in range(len(now.body)):
+        pass_time = time - dt if now.clocks.timed[a] == 1 else time  # a clock passes keys where the step begins
         segments = now.paths.first_segment[a + 1] - now.paths.first_segment[a]
         loops = now.paths.loops[a] == 1
         passed = int(before.lap[a]) * segments + int(before.segment[a])
         reached = int(now.lap[a]) * segments + int(now.segment[a])
         for k in range(passed + 1, reached + 1):
-            _tell(events, time, PASSED, a, k % segments if loops else k, k // segments)
+            _tell(events, pass_time, PASSED, a, k % segments if loops else k, k // segments)
         if not loops and _at_end(now, a, segments) and not _at_end(before, a, segments):
-            _tell(events, time, PASSED, a, segments, 0)
+            _tell(events, pass_time, PASSED, a, segments, 0)
         key = int(now.reached[a, KEY])
         if key != int(before.reached[a, KEY]):
             events.lap[events.count[0]] = key // segments

@@ -121,8 +121,12 @@ def exchange(memory: Memory, parts: dict[str, Any]) -> Memory:
 
 
 def _taking_over(part: Any, present: Any) -> Any:
+    if part is None or present is None:
+        return part
     state = [*getattr(part, "STATE", ()), *getattr(part, "KEPT", ())]
-    return replace(part, **{name: getattr(present, name) for name in state}) if state else part
+    taken = {name: getattr(present, name) for name in state}
+    taken |= {name: _taking_over(inner, getattr(present, name)) for name, inner in _groups(part)}
+    return replace(part, **taken) if taken else part
 
 
 def _moved(group: Any, buffer: Floats, start: int, keeps: bool) -> tuple[Any, int]:

@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from impel.control.actuators import Actuators
+from impel.control.clocks import Timing
 from impel.control.linkage import BALL, HINGE, OTHER, ROPE, WELD, Linkage, Tie
 from impel.control.specs import ActuatorSpec, make_actuators
 from impel.geometry.shapes import Solid
@@ -16,6 +17,7 @@ from impel.physics.joints import AT_A, FRAME_A, Joints
 from impel.scene.actors import Move, Turn
 from impel.scene.derived import drive
 from impel.scene.scene import Scene
+from impel.scene.timing import timetable
 from impel.scene.turning import turn_path
 
 
@@ -89,12 +91,23 @@ def spec_of(wished: Wish, solids: list[Solid], index: dict[str, int]) -> Actuato
         point=tuple(point),
         pulled=pulled,
         against=against,
+        timing=timing_of(wish),
     )
+
+
+def timing_of(wish: Move | Turn) -> Timing | None:
+    table = timetable(wish)
+    if table is None:
+        return None
+    return Timing(spans=np.array(table.spans), told=np.array(table.told), catches_up=wish.late == "catch_up")
 
 
 def path_keys(wish: Move | Turn) -> tuple[list[Any], list[int | None]]:
     """The keys that an actuator's path goes through, and which of the written ones each of them is."""
     keys: list[Any]
+    table = timetable(wish)
+    if table is not None:
+        return table.keys, table.written
     if isinstance(wish, Turn):
         keys, written = turn_path(wish)
     else:
