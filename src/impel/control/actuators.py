@@ -13,6 +13,7 @@ N is how much force an acceleration takes, given how the structure answers. Wher
 import math
 
 from impel.control.clocks import Clocks
+from impel.control.frames import Frames, carry_targets, is_framed, pin_keys
 from impel.control.law import TINY, limit_size
 from impel.control.linkage import Linkage, gather, measured_rates, wished_rates
 from impel.control.targets import advance_targets, go_by_clocks
@@ -36,8 +37,10 @@ class Actuators:
     pulled: Integers  # (A,) 1 if the force acts there, and lets the body swing; else at the centre
     against: Integers  # (A,) the body that a torque pushes off, or -1
     home: Floats2  # (A, 4) how that was turned at the start
+    trail: Floats  # (A,) how much of its spin the body does not follow at once
     paths: Paths
     clocks: Clocks
+    frames: Frames
     linkage: Linkage
     base: Floats  # (A,) base distance in metres, or base angle in radians
     far: Floats  # (A,) the same: from farther away it is not pulled harder
@@ -112,8 +115,10 @@ def remember_motion(bodies, actuators):
 @kernel
 def want(bodies, actuators, dt, dt_last):
     """Box 1.1, and how each body should accelerate (003, eqs. 2 and 3); notes what became of the last wish."""
+    carry_targets(bodies, actuators, dt_last)
     go_by_clocks(bodies, actuators, dt, dt_last)
     advance_targets(bodies, actuators, dt_last)
+    pin_keys(bodies, actuators)
     for a in range(len(actuators.body)):
         rate = rate_of(bodies, actuators, a)
         if dt_last > 0.0:
@@ -126,16 +131,27 @@ def want(bodies, actuators, dt, dt_last):
         set3(actuators.lent, a, (0.0, 0.0, 0.0))
         actuators.room[a] = min(0.5 * actuators.strength[a], actuators.most_learnt[a])
     for a in range(len(actuators.body)):
-        if actuators.clocks.timed[a] == 1:
+        if actuators.clocks.timed[a] == 1 or is_framed(actuators.frames, a):
             lead(actuators, a)
+        if actuators.trail[a] > 0.0:
+            drag_behind(bodies, actuators, a)
 
 
 @kernel
 def lead(actuators, a):
-    """A target that goes by the clock leads: its body should go as it goes, and its offset be that damped spring."""
+    """A target that goes by the clock, or is carried along, leads: its body should go as it goes, and its offset be
+    that damped spring."""
     clocks = actuators.clocks
     along = axpy(actuators.damping[a], get3(clocks.velocity, a), get3(clocks.onward, a))
     set3(actuators.wish, a, add(get3(actuators.wish, a), along))
+
+
+@kernel
+def drag_behind(bodies, actuators, a):
+    """Damp some of the spin of what a torque pushes off, too: so what it turns is left behind, and follows through."""
+    carried = get3(bodies.spin, actuators.against[a])
+    lost = -actuators.trail[a] * actuators.damping[a]
+    set3(actuators.wish, a, axpy(lost, carried, get3(actuators.wish, a)))
 
 
 @kernel(inline=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from impel.kernel import Floats, Floats2, Integers, kernel, struct
 from impel.motion.paths import Paths, sample_path
-from impel.motion.rotations import conjugate, logarithm, multiply, norm, scale, set3, sub
+from impel.motion.rotations import axpy, conjugate, get3, logarithm, multiply, norm, scale, set3, sub
 from impel.motion.splines import pose_at
 from impel.motion.timed import fit_clocked
 
@@ -33,6 +33,7 @@ class Clocks:
     hurries: Integers  # (A,) 1 if it makes up for lost time
     begin: Floats  # (S,) s: when a segment begins ...
     span: Floats  # (S,) s: ... and how long it takes
+    carried: Floats2  # (A, 3) scratch: how fast the keys of the path carry the target along, see frames.py
     # State.
     time: Floats  # (A,) s: on the path, of loops in their lap
     pace: Floats  # (A,) seconds of the path per second
@@ -69,6 +70,7 @@ def make_clocks(timings: Sequence[Timing | None], paths: Paths) -> Clocks:
         hurries=np.array([timing is not None and timing.catches_up for timing in timings], np.int64),
         begin=begin,
         span=span,
+        carried=np.zeros((n, 3)),
         time=np.zeros(n),
         pace=np.ones(n),
         late=np.zeros(n),
@@ -154,6 +156,6 @@ def run_clock(clocks, a, segments, first, loops, turns, target, place, orientati
     now = scale(tangent, 1.0 / clocks.span[first + i])
     change = sub(scale(soon, 1.0 / clocks.span[first + j]), now)
     clocks.pace[a] = pace
-    set3(clocks.velocity, a, scale(now, pace))
-    set3(clocks.onward, a, scale(change, pace / dt))
+    set3(clocks.velocity, a, axpy(pace, now, get3(clocks.carried, a)))
+    set3(clocks.onward, a, axpy(pace / dt, change, get3(clocks.onward, a)))
     return (i, u, lap + laps), pose, tangent

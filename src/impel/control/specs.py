@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from impel.control.actuators import TINY, Actuators
 from impel.control.clocks import Timing, demands, make_clocks
+from impel.control.frames import FramedKey, make_frames, place_keys
 from impel.control.linkage import Linkage, Solids, Tie, make_linkage, wholes
 from impel.control.targets import reach_of
-from impel.motion.orientations import matrix_from_quaternion
+from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
 from impel.motion.paths import Paths, make_paths
 from impel.motion.splines import pose_at
 
@@ -43,6 +44,9 @@ class ActuatorSpec:
     pulled: bool = False  # whether the force acts there, or at the centre
     against: int | None = None  # the body that a torque pushes off
     timing: Timing | None = None  # when to pass the keys; None: as fast as it comes
+    framed: Sequence[FramedKey] = ()  # those that are given in the frames of bodies
+    trail: float = 0.0  # from 0, carried along with these at once, to 1, left behind
+    circles: bool = False  # whether bodies that carry its keys have keys that it carries
 
     @property
     def beta(self) -> float:
@@ -101,8 +105,19 @@ def make_actuators(
         actors[s.kind][s.body] = a
     if linkage is None:
         linkage = make_linkage(bodies, ties, actors["move"], actors["turn"])
-    paths = make_paths([s.keys for s in specs], [s.loop for s in specs])
+    paths = make_paths([_seen_keys(s, bodies) for s in specs], [s.loop for s in specs])
     clocks = make_clocks([s.timing for s in specs], paths)
+    frames = make_frames(
+        [() if s.against is not None else s.framed for s in specs],
+        [None if s.timing is None else s.timing.told for s in specs],
+        [0.0 if s.circles else 1.0 - s.trail for s in specs],
+        paths,
+        actors["move"],
+        {body: a for body, a in actors["turn"].items() if specs[a].against is None},
+    )
+    for a in range(n):
+        if frames.first[a + 1] > frames.first[a]:
+            place_keys(bodies, paths, clocks, frames, a)
     member_of = {int(body): k for k, body in enumerate(linkage.body)}
     member = np.array([member_of[s.body] for s in specs], np.int64)
     structure = np.searchsorted(linkage.first, member, side="right") - 1
@@ -119,8 +134,8 @@ def make_actuators(
     loads = [_loads(s, bodies, linkage, int(k), int(i), gravity) for s, k, i in zip(specs, member, structure)]
     asked = [demands(clocks, paths, a) for a in range(n)]
     automatic = [
-        auto_strength(load.weight, load.inertia, s.stiffness, s.base, acceleration)
-        for s, load, (_, acceleration) in zip(specs, loads, asked)
+        auto_strength(load.weight, load.inertia, s.stiffness, s.base, acceleration) + 2 * load.whole * carried
+        for s, load, (_, acceleration), carried in zip(specs, loads, asked, _carried(specs, actors, asked))
     ]
     reach = np.array([reach_of(s.base, s.kind == "turn") for s in specs]).reshape(n, 2)
     reach[clocks.timed == 1, 1] = math.inf  # they go by the clock, not as far as they reach
@@ -135,8 +150,10 @@ def make_actuators(
         pulled=np.array([s.pulled for s in specs], np.int64),
         against=np.array([-1 if s.against is None else s.against for s in specs], np.int64),
         home=np.array([bodies.orientation[s.body if s.against is None else s.against] for s in specs]),
+        trail=np.array([0.0 if s.against is None else s.trail for s in specs]),
         paths=paths,
         clocks=clocks,
+        frames=frames,
         linkage=linkage,
         base=column("base"),
         far=_far(specs, loads),
@@ -178,6 +195,27 @@ def make_actuators(
         room=np.zeros(n),
         missed=np.zeros((n, 3)),
     )
+
+
+def _seen_keys(spec: ActuatorSpec, bodies: Solids) -> Floats:
+    """The keys of a path; those in what a torque pushes off, as that stood at the start, for so they are seen."""
+    keys = np.array(spec.keys, float)
+    if spec.against is not None and spec.framed:
+        own = [each.key for each in spec.framed]
+        keys[own] = multiply_quaternions(bodies.orientation[spec.against], keys[own])
+    return keys
+
+
+def _carried(
+    specs: Sequence[ActuatorSpec], actors: dict[str, dict[int, int]], asked: Sequence[tuple[float, float]]
+) -> list[float]:
+    """The accelerations that the times on the paths of those ask for whose bodies carry the keys of each actuator."""
+
+    def of(a: int, seen: frozenset[int]) -> float:
+        by = {actors[specs[a].kind].get(each.body, a) for each in specs[a].framed} - seen
+        return max((asked[b][1] + of(b, seen | by) for b in by), default=0.0)
+
+    return [of(a, frozenset([a])) for a in range(len(specs))]
 
 
 def _far(specs: Sequence[ActuatorSpec], loads: Sequence["Loads"]) -> Floats:

@@ -3,6 +3,7 @@
 import math
 
 from impel.control.clocks import run_clock
+from impel.control.frames import is_framed
 from impel.kernel import kernel
 from impel.motion.rotations import (
     add,
@@ -173,6 +174,8 @@ def go_by_clocks(bodies, actuators, dt, dt_last):
     for a in range(len(actuators.body)):
         if clocks.timed[a] == 0:
             continue
+        if not is_framed(actuators.frames, a):
+            set3(clocks.onward, a, (0.0, 0.0, 0.0))
         first, turns = paths.first_segment[a], paths.turns[a] == 1
         segments = paths.segments[first : paths.first_segment[a + 1]]
         count = len(segments)

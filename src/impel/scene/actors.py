@@ -13,9 +13,11 @@ from impel.scene.values import (
     Model,
     Name,
     NotNegative,
+    Part,
     Point,
     Positive,
     Quaternion,
+    Share,
     Strength,
     orientation,
 )
@@ -32,21 +34,25 @@ ADAPTATION = 5.0  # per second
 class Key(Model):
     """What keys of both kinds may say."""
 
+    in_: Part | None = Field(
+        default=None, alias="in", description="The body or part of a walker in whose frame this key is; it moves along."
+    )
     time: NotNegative | None = Field(
         default=None,
         description="When to be there, in seconds; without times on its keys it goes as fast as it can.",
     )
     hold: NotNegative | None = Field(default=None, description="How long to stay there, in seconds.")
+    pin: Flag | None = Field(
+        default=None,
+        description="Whether a key in a body is kept where it is in the world once passed; left out, all but the last.",
+    )
 
 
 class MoveKey(Key):
     """A place to pass through."""
 
     example: ClassVar[str] = "[0, 0, 1] or {at: [0, 0, 1]}"
-    at: Point = Field(description="Where to pass, in metres, in the world.")
-    in_: Name | None = Field(
-        default=None, alias="in", description="The body in whose frame this key is, moving with it; not simulated yet."
-    )
+    at: Point = Field(description="Where to pass, in metres, in the world or in a body.")
     speed: NotNegative | None = Field(
         default=None, description="How fast to pass it, in m/s; 0 stops for a moment; left out, as its times suggest."
     )
@@ -76,9 +82,6 @@ class TurnKey(Key):
     )
     quaternion: Quaternion | None = Field(
         default=None, description="How to be turned, as a quaternion [w, x, y, z]; it turns there the shorter way."
-    )
-    in_: Name | None = Field(
-        default=None, alias="in", description="The body in whose frame this key is, turning with it; not simulated yet."
     )
     speed: NotNegative | None = Field(
         default=None, description="How fast to turn there, in degrees/s; 0 stops; left out, as its times suggest."
@@ -176,8 +179,12 @@ class Turn(Actuator):
     speed: Positive | None = Field(default=None, description="How fast to turn, in degrees/s; replaces alpha.")
     against: Name | None = Field(
         default=None,
-        description="The body to push off, like a muscle or motor: it gets the opposite torque, and keys are seen from "
-        "it; left out, the torque comes from nowhere.",
+        description="The body to push off, like a muscle: it gets the opposite torque, and keys are seen from it; left "
+        "out, the neighbour that all keys are in, or none; or world.",
+    )
+    trail: Share = Field(
+        default=0.0,
+        description="How much it is left behind by the body that its keys are in: from 0, rigid, to 1, follow-through.",
     )
 
 

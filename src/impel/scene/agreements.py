@@ -22,6 +22,38 @@ def frame_problems(scene: Scene) -> Iterator[str]:
                 )
 
 
+def in_circles(scene: Scene) -> set[str]:
+    """Actors whose keys lie in what hangs together with a body that has keys in what hangs together with them, or in
+    what follows that."""
+    whole = {name: name for name in scene.bodies}
+
+    def root(name: str) -> str:
+        while whole[name] != name:
+            name = whole[name]
+        return name
+
+    for joint in scene.joints.values():
+        a, b = joint.bodies
+        if a in whole and b in whole and scene.bodies[a].moves_freely and scene.bodies[b].moves_freely:
+            whole[root(a)] = root(b)
+    leads: dict[str, set[str]] = {}
+    own: dict[str, set[str]] = {}
+    for name, actor in scene.actors.items():
+        keys = [key for wish in (actor.move, actor.turn) if wish is not None for key in wish.keys]
+        own[name] = {root(key.in_) for key in keys if key.in_ in whole} - {root(name)}
+        leads.setdefault(root(name), set()).update(own[name])
+    found = set()
+    for name, nexts in own.items():
+        seen, pending = set(nexts), list(nexts)
+        while pending:
+            for other in leads.get(pending.pop(), set()) - seen:
+                seen.add(other)
+                pending.append(other)
+        if root(name) in seen:
+            found.add(name)
+    return found
+
+
 def _mismatch(scene: Scene, kind: str, links: list) -> float:
     """How far a circle of relative keys is from closing, as the bodies are turned at the start."""
     import numpy as np

@@ -276,7 +276,7 @@ def _wish(wish: Move | Turn, name: str, where: str, scene: Scene) -> Iterator[st
 def _against(wish: Turn, name: str, where: str, scene: Scene) -> Iterator[str]:
     if wish.against == name:
         yield f"{where}.against: a body cannot push off itself"
-    elif wish.against is not None and wish.against not in scene.bodies:
+    elif wish.against not in (None, WORLD) and wish.against not in scene.bodies:
         yield f"{where}.against: {name_like(wish.against, scene.bodies, 'body')}"
 
 
@@ -292,8 +292,12 @@ def _keys(wish: Move | Turn, name: str, where: str, scene: Scene) -> Iterator[st
                 yield f"{where}.keys.{i}: needs euler or quaternion"
         if key.in_ == name:
             yield f"{where}.keys.{i}.in: a key cannot be in its own body"
-        elif key.in_ is not None and key.in_ not in scene.bodies:
+        elif key.in_ is not None and key.in_ not in scene.bodies and key.in_.split(".")[0] not in scene.walkers:
             yield f"{where}.keys.{i}.in: {name_like(key.in_, scene.bodies, 'body')}"
+        elif key.in_ is not None and isinstance(wish, Turn) and wish.against not in (None, WORLD, key.in_):
+            yield f"{where}.keys.{i}.in: must be {say(wish.against)}, which it pushes off, got {say(key.in_)}"
+        if key.pin is not None and key.in_ is None:
+            yield f"{where}.keys.{i}.pin: is about keys in a body, and this one is in the world"
 
 
 def _physics(wish: Move | Turn, numbers: Drive, name: str, where: str, scene: Scene) -> Iterator[str]:
@@ -343,11 +347,6 @@ def unsupported(scene: Scene) -> list[str]:
     """What the format knows but this version cannot simulate yet, one line each."""
     lines = []
     for name, actor in scene.actors.items():
-        for kind, wish in (("move", actor.move), ("turn", actor.turn)):
-            keys: Sequence[MoveKey | TurnKey] = wish.keys if wish is not None else ()
-            for i, key in enumerate(keys):
-                if key.in_ is not None:
-                    lines.append(f"actors.{name}.{kind}.keys.{i}.in: {_NOT_YET.format('keys in a body')}")
         if actor.goals is not None:
             lines.append(f"actors.{name}.goals: {_NOT_YET.format('goals')}")
     lines += [f"appointments.{name}: {_NOT_YET.format('appointments')}" for name in scene.appointments]

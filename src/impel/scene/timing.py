@@ -28,6 +28,7 @@ class Timetable(NamedTuple):
     keys: list[Any]  # places or orientations
     written: list[int | None]  # which of the written keys each of them is, if any
     frames: list[str | None]  # the body that each is in
+    stays: list[bool]  # whether it is held until the next
     told: list[Told]
     spans: list[float]  # s: from each to the next; on loops, from the last to the first
     speed: float  # mean, m/s or rad/s, while it moves
@@ -47,7 +48,7 @@ def timetable(wish: Move | Turn) -> Timetable | None:
     if not is_timed(wish):
         return None
     plan = _plan(wish)
-    marks, written, frames, told = [], [], [], []
+    marks, written, frames, stays_there, told = [], [], [], [], []
     for i, (key, time) in enumerate(zip(plan.keys, plan.times)):
         stays = [time, time + key.hold] if key.hold and (wish.loop or i + 1 < len(plan.keys)) else [time]
         for k, when in enumerate(stays):
@@ -59,6 +60,7 @@ def timetable(wish: Move | Turn) -> Timetable | None:
             marks.append(Mark(when, at, turned, angles))
             written.append(i if k == 0 else None)
             frames.append(key.in_)
+            stays_there.append(k + 1 < len(stays))
             told.append(_told(key))
     if wish.loop:
         marks.append(Mark(plan.end, marks[0].at, marks[0].turned, plan.closing))
@@ -66,6 +68,7 @@ def timetable(wish: Move | Turn) -> Timetable | None:
     result = Followed([], [], [])
     which: list[int | None] = []
     inside: list[str | None] = []
+    held: list[bool] = []
     said: list[Told] = []
     for i, mark in enumerate(marks):
         if i > 0 and frames[i] == frames[i - 1]:
@@ -74,6 +77,7 @@ def timetable(wish: Move | Turn) -> Timetable | None:
             led = len(result.times) - before
             which += [None] * led
             inside += [frames[i]] * led
+            held += [False] * led
             said += [NOTHING] * led
         result.times.append(mark.time)
         result.positions.append(mark.at)
@@ -81,10 +85,11 @@ def timetable(wish: Move | Turn) -> Timetable | None:
         if i < len(written):
             which.append(written[i])
             inside.append(frames[i])
+            held.append(stays_there[i])
             said.append(told[i])
     keys: list[Any] = result.positions if isinstance(wish, Move) else result.orientations
     spans = [b - a for a, b in pairwise(result.times)]
-    return Timetable(keys[: len(which)], which, inside, said, spans, plan.speed)
+    return Timetable(keys[: len(which)], which, inside, held, said, spans, plan.speed)
 
 
 def _told(key: MoveKey | TurnKey) -> Told:
@@ -114,7 +119,7 @@ def _plan(wish: Move | Turn) -> _Plan:
     last = keys[-1]
     route = [*keys, keys[0]] if wish.loop and not closes else keys
     ways = ways_of(wish, list(pairwise(route)))
-    lengths = [math.hypot(*way) for way in ways]
+    lengths, known = _lengths(route, ways)
     usual = _usual_speed(wish, lengths)
     speeds = _key_speeds(wish, route, ways, usual)
     asks = [_asked(length, a, b, usual) for length, (a, b) in zip(lengths, pairwise(speeds))]
@@ -135,11 +140,19 @@ def _plan(wish: Move | Turn) -> _Plan:
         if here is not None:
             times[i] = here
         anchor = i
-    moving = times[-1] - math.fsum(holds)
+    moving = math.fsum(b - a - hold for (a, b), hold, sure in zip(pairwise(times), holds, known) if sure)
     own = keys[:-1] if closes else keys
     closing = last.euler if closes and isinstance(last, TurnKey) else None
-    speed = math.fsum(lengths) / moving if moving > 0 else 0.0
+    speed = math.fsum(way for way, sure in zip(lengths, known) if sure) / moving if moving > 0 else 0.0
     return _Plan(own, times[: len(own)], times[-1], closing, speed)
+
+
+def _lengths(route: Sequence[Any], ways: list[tuple[float, ...]]) -> tuple[list[float], list[bool]]:
+    """How long each way is, and whether that is known: between keys in different bodies it is taken for the mean."""
+    known = [a.in_ == b.in_ for a, b in pairwise(route)]
+    sure = [math.hypot(*way) for way, sure in zip(ways, known) if sure]
+    mean = sum(sure) / len(sure) if sure else 1.0
+    return [math.hypot(*way) if sure else mean for way, sure in zip(ways, known)], known
 
 
 def _same(a: MoveKey | TurnKey, b: MoveKey | TurnKey) -> bool:
@@ -248,9 +261,10 @@ def _too_fast(wish: Move | Turn, where: str) -> Iterator[str]:
     route = [*plan.keys, plan.keys[0]] if wish.loop else plan.keys
     ways = ways_of(wish, list(pairwise(route)))
     times = [*plan.times, plan.end] if wish.loop else plan.times
+    lengths, known = _lengths(route, ways)
     means = []
-    for i, (way, (a, b)) in enumerate(zip(ways, pairwise(times))):
-        means.append(math.hypot(*way) / (b - a - (plan.keys[i].hold or 0.0)))
+    for i, (length, (a, b)) in enumerate(zip(lengths, pairwise(times))):
+        means.append(length / (b - a - (plan.keys[i].hold or 0.0)) if known[i] else math.inf)
     for i, key in enumerate(plan.keys):
         if key.speed is None:
             continue

@@ -48,7 +48,7 @@ class Recorder:
         _look_at_bodies(stage, self.speed[frame], self.energy, frame)
         if stage.actuators is None:
             return
-        if self.paths is not stage.actuators.paths:
+        if self.paths is not stage.actuators.paths or len(stage.actuators.frames.key) > 0:
             self.paths = stage.actuators.paths
             self.lengths = stretch_lengths(self.paths)
         _look_at_actuators(

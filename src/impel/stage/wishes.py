@@ -7,18 +7,22 @@ import numpy as np
 
 from impel.control.actuators import Actuators
 from impel.control.clocks import Timing
+from impel.control.frames import FramedKey
 from impel.control.linkage import BALL, HINGE, OTHER, ROPE, WELD, Linkage, Tie
 from impel.control.specs import ActuatorSpec, make_actuators
 from impel.geometry.shapes import Solid
-from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
+from impel.motion.orientations import conjugate_quaternions, matrix_from_quaternion, multiply_quaternions
+from impel.motion.timed import WAY
 from impel.physics.bodies import Bodies
 from impel.physics.joint_specs import KINDS
 from impel.physics.joints import AT_A, FRAME_A, Joints
 from impel.scene.actors import Move, Turn
+from impel.scene.agreements import in_circles
 from impel.scene.derived import drive
 from impel.scene.scene import Scene
 from impel.scene.timing import timetable
 from impel.scene.turning import turn_path
+from impel.scene.values import WORLD
 
 
 class Wish(NamedTuple):
@@ -27,15 +31,30 @@ class Wish(NamedTuple):
     label: str  # "ball.move", "ball.turn"
     body: int
     wish: Move | Turn
+    against: str | None  # the body that it pushes off
+    circles: bool  # whether bodies that carry its keys have keys that it carries
 
 
 def wishes_of(scene: Scene, index: dict[str, int]) -> list[Wish]:
+    circles = in_circles(scene)
     return [
-        Wish(f"{name}.{kind}", index[name], wish)
+        Wish(f"{name}.{kind}", index[name], wish, pushes_off(scene, name, wish), name in circles)
         for name, actor in scene.actors.items()
         for kind, wish in (("move", actor.move), ("turn", actor.turn))
         if wish is not None
     ]
+
+
+def pushes_off(scene: Scene, name: str, wish: Move | Turn) -> str | None:
+    """What a turn pushes off: what is given, or the neighbour that all its keys are in."""
+    if isinstance(wish, Move) or wish.against == WORLD:
+        return None
+    frames = {key.in_ for key in wish.keys}
+    if wish.against is None and len(frames) == 1:
+        (frame,) = frames
+        tied = any(frame in joint.bodies and name in joint.bodies for joint in scene.joints.values())
+        return frame if frame is not None and tied else None
+    return wish.against
 
 
 def actuators_of(
@@ -67,11 +86,19 @@ def spec_of(wished: Wish, solids: list[Solid], index: dict[str, int]) -> Actuato
     numbers = drive(wish)
     keys = np.array(path_keys(wish)[0], float)
     kind: Literal["move", "turn"] = "turn" if isinstance(wish, Turn) else "move"
-    point, pulled, against = np.zeros(3), False, None
+    framed, timing = framed_keys(wish, index), timing_of(wish)
+    point, pulled = np.zeros(3), False
     if isinstance(wish, Turn):
         keys = multiply_quaternions(keys, whole.rotation)
-        against = None if wish.against is None else index[wish.against]
+        for each in framed:
+            back = conjugate_quaternions(solids[each.body].rotation)
+            keys[each.key] = multiply_quaternions(back, keys[each.key])
     else:
+        for each in framed:
+            back = matrix_from_quaternion(solids[each.body].rotation).T
+            keys[each.key] = back @ (keys[each.key] - solids[each.body].offset)
+            if timing is not None and timing.told[each.key, 3] >= WAY:
+                timing.told[each.key, :3] = back @ timing.told[each.key, :3]
         pulled = wish.point is not None
         place = np.asarray(wish.point or (0.0, 0.0, 0.0), float) - whole.offset
         point = matrix_from_quaternion(whole.rotation).T @ place
@@ -90,9 +117,31 @@ def spec_of(wished: Wish, solids: list[Solid], index: dict[str, int]) -> Actuato
         press=wish.press,
         point=tuple(point),
         pulled=pulled,
-        against=against,
-        timing=timing_of(wish),
+        against=None if wished.against is None else index[wished.against],
+        timing=timing,
+        framed=framed,
+        trail=wish.trail if isinstance(wish, Turn) else 0.0,
+        circles=wished.circles,
     )
+
+
+def framed_keys(wish: Move | Turn, index: dict[str, int]) -> list[FramedKey]:
+    """The keys of an actuator's path that are in bodies, and when each is pinned."""
+    table = timetable(wish)
+    written = path_keys(wish)[1] if len(wish.keys) > 1 else [0]
+    framed = []
+    owner = 0
+    for k, i in enumerate(written):
+        following = next((j for j in written[k:] if j is not None), owner)
+        owner = i if i is not None else owner
+        inside = table.frames[k] if table is not None else wish.keys[following].in_
+        if inside is None:
+            continue
+        key = wish.keys[owner]
+        pinned = (owner < len(wish.keys) - 1 if key.pin is None else key.pin) and not wish.loop
+        stays = table is not None and table.stays[k]
+        framed.append(FramedKey(key=k, body=index[inside], pinned_at=k + stays if pinned else None))
+    return framed
 
 
 def timing_of(wish: Move | Turn) -> Timing | None:
