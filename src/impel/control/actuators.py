@@ -12,6 +12,7 @@ N is how much force an acceleration takes, given how the structure answers. Wher
 
 import math
 
+from impel.control.appointments import Appointments, keep_appointments
 from impel.control.clocks import Clocks
 from impel.control.frames import Frames, carry_targets, is_framed, pin_keys
 from impel.control.law import TINY, limit_size
@@ -41,11 +42,13 @@ class Actuators:
     paths: Paths
     clocks: Clocks
     frames: Frames
+    appointments: Appointments
     linkage: Linkage
     base: Floats  # (A,) base distance in metres, or base angle in radians
     far: Floats  # (A,) the same: from farther away it is not pulled harder
     limit: Floats  # (A,) base as targets.py measures it
-    enough: Floats  # (A,)
+    enough: Floats  # (A,) scratch: how near it is enough; infinite for targets that go by the clock ...
+    close: Floats  # (A,) ... and what it is for others
     stiffness: Floats  # (A,) 1/s²: K = 2α/Δt²
     damping: Floats  # (A,) 1/s: C = 2β/Δt
     adaptation: Floats  # (A,) 1/s: γ, how fast lasting loads are compensated
@@ -115,6 +118,7 @@ def remember_motion(bodies, actuators):
 @kernel
 def want(bodies, actuators, dt, dt_last):
     """Box 1.1, and how each body should accelerate (003, eqs. 2 and 3); notes what became of the last wish."""
+    keep_appointments(actuators, dt_last)
     carry_targets(bodies, actuators, dt_last)
     go_by_clocks(bodies, actuators, dt, dt_last)
     advance_targets(bodies, actuators, dt_last)
@@ -131,7 +135,7 @@ def want(bodies, actuators, dt, dt_last):
         set3(actuators.lent, a, (0.0, 0.0, 0.0))
         actuators.room[a] = min(0.5 * actuators.strength[a], actuators.most_learnt[a])
     for a in range(len(actuators.body)):
-        if actuators.clocks.timed[a] == 1 or is_framed(actuators.frames, a):
+        if actuators.clocks.runs[a] == 1 or is_framed(actuators.frames, a):
             lead(actuators, a)
         if actuators.trail[a] > 0.0:
             drag_behind(bodies, actuators, a)

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from impel.kernel import Floats, Floats2, Integers, kernel, struct
 from impel.motion.paths import Paths, sample_path
-from impel.motion.rotations import axpy, conjugate, get3, logarithm, multiply, norm, scale, set3, sub
-from impel.motion.splines import pose_at
+from impel.motion.rotations import conjugate, logarithm, multiply, sub
 from impel.motion.timed import fit_clocked
 
 SLOWS = 0.3  # of the base distance: from here on a clock slows down
@@ -29,10 +28,12 @@ ROUNDING = 1e-9  # s: of a sum of many steps
 class Clocks:
     """The clocks of A actuators, whose paths have S segments in all."""
 
-    timed: Integers  # (A,) 1 if there are times on its path; what else is told here only matters then
+    timed: Integers  # (A,) 1 if there are times on its path
     hurries: Integers  # (A,) 1 if it makes up for lost time
     begin: Floats  # (S,) s: when a segment begins ...
     span: Floats  # (S,) s: ... and how long it takes
+    leader: Integers  # (A,) the first of those that it is in step with, or -1
+    runs: Integers  # (A,) scratch: 1 if its target goes by the clock in this step
     carried: Floats2  # (A, 3) scratch: how fast the keys of the path carry the target along, see frames.py
     # State.
     time: Floats  # (A,) s: on the path, of loops in their lap
@@ -53,8 +54,8 @@ class Timing:
     catches_up: bool = True
 
 
-def make_clocks(timings: Sequence[Timing | None], paths: Paths) -> Clocks:
-    """The clocks of all paths; those with times become curves in time."""
+def make_clocks(timings: Sequence[Timing | None], paths: Paths, leaders: Sequence[int] | None = None) -> Clocks:
+    """The clocks of all paths; those with times become curves in time. `leaders` tell who is in step with whom."""
     n = len(timings)
     begin, span = np.zeros(len(paths.segments)), np.ones(len(paths.segments))
     for a, timing in enumerate(timings):
@@ -70,6 +71,8 @@ def make_clocks(timings: Sequence[Timing | None], paths: Paths) -> Clocks:
         hurries=np.array([timing is not None and timing.catches_up for timing in timings], np.int64),
         begin=begin,
         span=span,
+        leader=np.array(leaders if leaders is not None else [-1] * n, np.int64),
+        runs=np.zeros(n, np.int64),
         carried=np.zeros((n, 3)),
         time=np.zeros(n),
         pace=np.ones(n),
@@ -123,10 +126,10 @@ def way_between(pose, turns, place, orientation):
 
 
 @kernel
-def pace_for(clocks, a, behind, dt):
-    """How fast a clock goes on while its body is so many base distances away."""
-    want = 1.0
-    if clocks.hurries[a] == 1:
+def pace_for(clocks, a, waits, behind, dt):
+    """How fast a clock goes on while its body is so many base distances away; `waits` for others is below 2."""
+    want = min(waits, 1.0)
+    if clocks.hurries[a] == 1 and waits > 1.0:
         want = min(HURRY, 1.0 + max(clocks.late[a], 0.0) / PUNCTUAL)
     pace = want * min(max((1.0 - behind) / (1.0 - SLOWS), 0.0), 1.0)
     last = clocks.pace[a]
@@ -134,28 +137,13 @@ def pace_for(clocks, a, behind, dt):
 
 
 @kernel
-def run_clock(clocks, a, segments, first, loops, turns, target, place, orientation, base, dt, dt_last):
-    """Move a target, (segment, u, lap), as far as its clock has gone in dt_last, and set the pace for dt.
-
-    Returns the target, its pose and its velocity by u. A clock never goes back, nor farther than the base distance.
-    """
-    count = len(segments)
-    i, u, lap = target
-    clocks.late[a] += (1.0 - clocks.pace[a]) * dt_last
-    i, u, time, laps = place_at(clocks, first, count, loops, i, clocks.time[a] + clocks.pace[a] * dt_last)
-    clocks.time[a] = time
-    pose, tangent = pose_at(segments[i], u, turns)
-    behind = norm(way_between(pose, turns, place, orientation)) / base
-    pace = pace_for(clocks, a, behind, dt)
-    j, w, _, _ = place_at(clocks, first, count, loops, i, time + pace * dt)
-    there, soon = pose_at(segments[j], w, turns)
-    if norm(way_between(there, turns, place, orientation)) > base:
-        pace, soon, j = 0.0, tangent, i
-    if u == 1.0:  # the end, where it stays
-        tangent, soon = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    now = scale(tangent, 1.0 / clocks.span[first + i])
-    change = sub(scale(soon, 1.0 / clocks.span[first + j]), now)
-    clocks.pace[a] = pace
-    set3(clocks.velocity, a, axpy(pace, now, get3(clocks.carried, a)))
-    set3(clocks.onward, a, axpy(pace / dt, change, get3(clocks.onward, a)))
-    return (i, u, lap + laps), pose, tangent
+def keep_step(clocks):
+    """Let those that are in step go at the pace of the slowest of them."""
+    for a in range(len(clocks.leader)):
+        b = clocks.leader[a]
+        if b >= 0:
+            clocks.pace[b] = min(clocks.pace[b], clocks.pace[a])
+    for a in range(len(clocks.leader)):
+        b = clocks.leader[a]
+        if b >= 0:
+            clocks.pace[a] = clocks.pace[b]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.control.actuators import TINY, Actuators
+from impel.control.appointments import Agreed, make_appointments
 from impel.control.clocks import Timing, demands, make_clocks
 from impel.control.frames import FramedKey, make_frames, place_keys
 from impel.control.linkage import Linkage, Solids, Tie, make_linkage, wholes
@@ -89,11 +90,14 @@ def make_actuators(
     ties: Sequence[Tie] = (),
     gravity: float = 0.0,
     linkage: Linkage | None = None,
+    agreed: Sequence[Agreed] = (),
+    leaders: Sequence[int] | None = None,
 ) -> Actuators:
     """Gather actuators, their targets on the first keys of their paths.
 
     `ties` say how bodies hang together; `gravity`, in m/s², is for strengths that are not given, and for bounds of what
-    is learnt. A `linkage` that is given was made for actuators that act in the same places.
+    is learnt. A `linkage` that is given was made for actuators that act in the same places. `agreed` are appointments;
+    `leaders`, for each actuator, the first of those that it is in step with, or -1.
     """
     n = len(specs)
     actors: dict[str, dict[int, int]] = {"move": {}, "turn": {}}
@@ -106,7 +110,7 @@ def make_actuators(
     if linkage is None:
         linkage = make_linkage(bodies, ties, actors["move"], actors["turn"])
     paths = make_paths([_seen_keys(s, bodies) for s in specs], [s.loop for s in specs])
-    clocks = make_clocks([s.timing for s in specs], paths)
+    clocks = make_clocks([s.timing for s in specs], paths, leaders)
     frames = make_frames(
         [() if s.against is not None else s.framed for s in specs],
         [None if s.timing is None else s.timing.told for s in specs],
@@ -138,7 +142,6 @@ def make_actuators(
         for s, load, (_, acceleration), carried in zip(specs, loads, asked, _carried(specs, actors, asked))
     ]
     reach = np.array([reach_of(s.base, s.kind == "turn") for s in specs]).reshape(n, 2)
-    reach[clocks.timed == 1, 1] = math.inf  # they go by the clock, not as far as they reach
     m = len(linkage.body)
     starts = [pose_at(row, 0.0, bool(t)) for row, t in zip(paths.segments[paths.first_segment[:-1]], paths.turns)]
     movable = np.isfinite(bodies.mass)
@@ -154,11 +157,13 @@ def make_actuators(
         paths=paths,
         clocks=clocks,
         frames=frames,
+        appointments=make_appointments(agreed, n),
         linkage=linkage,
         base=column("base"),
         far=_far(specs, loads),
         limit=reach[:, 0].copy(),
         enough=reach[:, 1].copy(),
+        close=reach[:, 1].copy(),
         stiffness=column("stiffness"),
         damping=column("damping"),
         adaptation=column("adaptation"),

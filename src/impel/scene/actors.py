@@ -217,14 +217,21 @@ class Actor(Model):
 
 
 class Appointment(Model):
-    """Moments of several actors that must happen together; not simulated yet."""
+    """Moments of several actors that must happen together: who would be early waits for the others."""
 
     example: ClassVar[str] = "{cues: [left.move.2, right.move.2]}"
     cues: list[str] = Field(
         min_length=2,
         max_length=MOST_KEYS,
-        description="The moments that must coincide, as ACTOR.move.KEY, ACTOR.turn.KEY or ACTOR.goals.GOAL, from 0.",
+        description="The moments that must coincide, as ACTOR.move.KEY or ACTOR.turn.KEY; keys count from 0.",
     )
     after: list[str] = Field(
         default_factory=list, max_length=MOST_KEYS, description="Appointments that must be over before this one counts."
+    )
+    needs: Annotated[int, Field(strict=True, ge=0)] | None = Field(
+        default=None, description="How many of the appointments in after must be over; left out, all of them."
+    )
+    timeout: Positive | None = Field(
+        default=None,
+        description="After how many seconds it is given up and all go on; left out, they wait as long as it takes.",
     )

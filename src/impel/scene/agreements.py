@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from impel.complaints import name_like, say
 from impel.scene.actors import Appointment
 from impel.scene.scene import Scene
+from impel.scene.timing import is_timed
 
 
 def frame_problems(scene: Scene) -> Iterator[str]:
@@ -91,9 +92,30 @@ def _appointment(appointment: Appointment, where: str, scene: Scene) -> Iterator
             yield f"{place}: is written twice: {say(cue)}"
         elif before != cue:
             yield f"{place}: {say(cue)} and {say(before)} are on the same path and cannot happen together"
+    if appointment.needs is not None and appointment.needs > len(appointment.after):
+        count = len(appointment.after)
+        yield f"{where}.needs: must be at most {count}, the number of appointments in after, got {appointment.needs}"
     for i, parent in enumerate(appointment.after):
         if parent not in scene.appointments:
             yield f"{where}.after.{i}: {name_like(parent, scene.appointments, 'appointment')}"
+
+
+def step_problems(scene: Scene) -> Iterator[str]:
+    """What is wrong with those that should be in step."""
+    seen: dict[str, str] = {}
+    for name, group in scene.in_step.items():
+        for i, label in enumerate(group):
+            place = f"in_step.{name}.{i}"
+            actor, _, kind = label.rpartition(".")
+            wish = getattr(scene.actors.get(actor), kind, None) if kind in ("move", "turn") else None
+            if wish is None:
+                known = [f"{n}.{k}" for n, a in scene.actors.items() for k in ("move", "turn") if getattr(a, k)]
+                yield f"{place}: {name_like(label, known, 'move or turn')}"
+            elif not is_timed(wish):
+                yield f"{place}: {say(label)} has no times on its keys, so it has no clock to keep step with"
+            elif label in seen:
+                yield f"{place}: {say(label)} is in step in {seen[label]} already"
+            seen.setdefault(label, f"in_step.{name}")
 
 
 def _cue(cue: str, scene: Scene) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any
 from impel.complaints import name_like, say
 from impel.files import Problem
 from impel.scene.actors import Actor, Goal, Move, MoveKey, Turn, TurnKey
-from impel.scene.agreements import appointment_problems, frame_problems
+from impel.scene.agreements import appointment_problems, frame_problems, step_problems
 from impel.scene.bodies import Body, FollowKey, Placed
 from impel.scene.changing import while_it_plays
 from impel.scene.derived import Drive, base_of, drive, sag, weight
@@ -45,7 +45,7 @@ def problems(scene: Scene) -> list[str]:
     for i, push in enumerate(scene.pushes):
         lines += push_problems(push, f"pushes.{i}", scene.bodies)
     if not lines:  # these would only repeat what is wrong already
-        lines += [*frame_problems(scene), *appointment_problems(scene), *_changes(scene)]
+        lines += [*frame_problems(scene), *appointment_problems(scene), *step_problems(scene), *_changes(scene)]
     return lines
 
 
@@ -349,5 +349,4 @@ def unsupported(scene: Scene) -> list[str]:
     for name, actor in scene.actors.items():
         if actor.goals is not None:
             lines.append(f"actors.{name}.goals: {_NOT_YET.format('goals')}")
-    lines += [f"appointments.{name}: {_NOT_YET.format('appointments')}" for name in scene.appointments]
     return lines

@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from impel.control.actuators import Actuators
+from impel.control.appointments import Agreed
 from impel.control.clocks import Timing
 from impel.control.frames import FramedKey
 from impel.control.linkage import BALL, HINGE, OTHER, ROPE, WELD, Linkage, Tie
@@ -61,7 +62,42 @@ def actuators_of(
     specs: list[ActuatorSpec], bodies: Bodies, ties: list[Tie], scene: Scene, linkage: Linkage | None = None
 ) -> Actuators:
     """`bodies` and `ties` as they are at the start."""
-    return make_actuators(specs, bodies, ties, math.hypot(*scene.world.gravity), linkage)
+    gravity = math.hypot(*scene.world.gravity)
+    return make_actuators(specs, bodies, ties, gravity, linkage, agreed_of(scene), leaders_of(scene))
+
+
+def _labelled(scene: Scene) -> dict[str, Move | Turn]:
+    """The wishes of a scene, in the order of their actuators."""
+    wishes = {
+        f"{name}.{kind}": getattr(actor, kind) for name, actor in scene.actors.items() for kind in ("move", "turn")
+    }
+    return {label: wish for label, wish in wishes.items() if wish is not None}
+
+
+def agreed_of(scene: Scene) -> list[Agreed]:
+    """The appointments of a scene, each cue as a key of a path."""
+    wishes, names = _labelled(scene), list(scene.appointments)
+    agreed = []
+    for appointment in scene.appointments.values():
+        cues = []
+        for cue in appointment.cues:
+            label, _, number = cue.rpartition(".")
+            cues.append((list(wishes).index(label), path_keys(wishes[label])[1].index(int(number))))
+        needs = len(appointment.after) if appointment.needs is None else appointment.needs
+        timeout = math.inf if appointment.timeout is None else appointment.timeout
+        parents = [names.index(parent) for parent in appointment.after]
+        agreed.append(Agreed(cues=cues, parents=parents, needs=needs, timeout=timeout))
+    return agreed
+
+
+def leaders_of(scene: Scene) -> list[int]:
+    """Of each actuator, the first of those that it is in step with."""
+    labels = list(_labelled(scene))
+    leaders = [-1] * len(labels)
+    for group in scene.in_step.values():
+        for label in group:
+            leaders[labels.index(label)] = labels.index(group[0])
+    return leaders
 
 
 def ties_of(joints: Joints | None, bodies: Bodies) -> list[Tie]:
