@@ -40,6 +40,7 @@ class Actuators:
     home: Floats2  # (A, 4) how that was turned at the start
     trail: Floats  # (A,) how much of its spin the body does not follow at once
     paths: Paths
+    scripted: int  # 1 if there is anything in the following three; a trail comes with framed keys
     clocks: Clocks
     frames: Frames
     appointments: Appointments
@@ -118,11 +119,11 @@ def remember_motion(bodies, actuators):
 @kernel
 def want(bodies, actuators, dt, dt_last):
     """Box 1.1, and how each body should accelerate (003, eqs. 2 and 3); notes what became of the last wish."""
-    keep_appointments(actuators, dt_last)
-    carry_targets(bodies, actuators, dt_last)
-    go_by_clocks(bodies, actuators, dt, dt_last)
+    if actuators.scripted == 1:
+        keep_appointments(actuators, dt_last)
+        carry_targets(bodies, actuators, dt_last)
+        go_by_clocks(bodies, actuators, dt, dt_last)
     advance_targets(bodies, actuators, dt_last)
-    pin_keys(bodies, actuators)
     for a in range(len(actuators.body)):
         rate = rate_of(bodies, actuators, a)
         if dt_last > 0.0:
@@ -134,11 +135,13 @@ def want(bodies, actuators, dt, dt_last):
         set3(actuators.spared, a, (0.0, 0.0, 0.0))
         set3(actuators.lent, a, (0.0, 0.0, 0.0))
         actuators.room[a] = min(0.5 * actuators.strength[a], actuators.most_learnt[a])
-    for a in range(len(actuators.body)):
-        if actuators.clocks.runs[a] == 1 or is_framed(actuators.frames, a):
-            lead(actuators, a)
-        if actuators.trail[a] > 0.0:
-            drag_behind(bodies, actuators, a)
+    if actuators.scripted == 1:
+        pin_keys(bodies, actuators)
+        for a in range(len(actuators.body)):
+            if actuators.clocks.runs[a] == 1 or is_framed(actuators.frames, a):
+                lead(actuators, a)
+            if actuators.trail[a] > 0.0:
+                drag_behind(bodies, actuators, a)
 
 
 @kernel

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from impel.control.frames import is_framed
 from impel.kernel import Floats, Integers, kernel, struct
 from impel.motion.paths import segment_length
 from impel.motion.rotations import norm
 from impel.motion.splines import pose_at
 
 WAITING, ACTIVE, DONE, MISSED = range(4)
+NEAR = 0.1  # s: so near its end a way is measured again
 SMOOTH = 0.15  # s: time constant with which it is seen how a member gets on
 CREEPS = 0.02  # of its pace: who is slower might as well stand ...
 HOPE = 1.0  # s: ... but will not be held up for longer than that, it is hoped
@@ -44,15 +46,15 @@ class Appointments:
     parent: Integers
     needs: Integers  # (M,) how many parents must be over
     timeout: Floats  # (M,) s after which it is missed
-    left: Floats  # (C,) scratch: s that a member needs at full pace
     waits: Floats  # (A,) scratch: the share of its full pace at which an actuator should go; 2 if nobody waits for it
     # State.
     state: Floats  # (M,) WAITING ...
     since: Floats  # (M,) s: how long it has been active
     gets_on: Floats  # (C,) the pace of a member as a share of what it should be, smoothed
     share: Floats  # (C,) which that is
+    left: Floats  # (C,) s that a member needs at full pace; negative once it has passed its cue
 
-    STATE = ("state", "since", "gets_on", "share")
+    STATE = ("state", "since", "gets_on", "share", "left")
 
 
 def make_appointments(agreed: Sequence[Agreed], actuators: int) -> Appointments:
@@ -65,12 +67,12 @@ def make_appointments(agreed: Sequence[Agreed], actuators: int) -> Appointments:
         parent=np.array([parent for each in agreed for parent in each.parents], np.int64),
         needs=np.array([each.needs for each in agreed], np.int64),
         timeout=np.array([each.timeout for each in agreed], float),
-        left=np.zeros(len(cues)),
         waits=np.full(actuators, 2.0),
         state=np.zeros(len(agreed)),
         since=np.zeros(len(agreed)),
         gets_on=np.ones(len(cues)),
         share=np.ones(len(cues)),
+        left=np.zeros(len(cues)),
     )
 
 
@@ -92,7 +94,7 @@ def keep_appointments(actuators, dt_last):
         elif agreed.state[m] == ACTIVE:
             agreed.since[m] += dt_last
         if agreed.state[m] == ACTIVE:
-            if expect(actuators, agreed, m) == 0:
+            if expect(actuators, agreed, m, dt_last) == 0:
                 agreed.state[m] = DONE
             elif agreed.since[m] >= agreed.timeout[m]:
                 agreed.state[m] = MISSED
@@ -101,13 +103,23 @@ def keep_appointments(actuators, dt_last):
 
 
 @kernel
-def expect(actuators, agreed, m):
-    """Find how long each member still needs; how many are expected?"""
-    expected = 0
+def expect(actuators, agreed, m, dt_last):
+    """Find how long each member still needs; how many are expected?
+
+    A way without times is measured when the appointment begins, and again near its end; in between it gets shorter as
+    its clock goes.
+    """
+    clocks, expected = actuators.clocks, 0
     for c in range(agreed.first[m], agreed.first[m + 1]):
         a = agreed.actuator[c]
-        agreed.left[c] = -1.0 if has_passed(actuators, a, agreed.key[c]) else time_left(actuators, a, agreed.key[c])
-        expected += 1 if agreed.left[c] >= 0.0 else 0
+        agreed.left[c] -= clocks.pace[a] * dt_last
+        if has_passed(actuators, a, agreed.key[c]):
+            agreed.left[c] = -1.0
+            continue
+        expected += 1
+        moves = clocks.timed[a] == 1 or is_framed(actuators.frames, a)
+        if moves or agreed.left[c] < NEAR:
+            agreed.left[c] = time_left(actuators, a, agreed.key[c])
     return expected
 
 

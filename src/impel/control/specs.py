@@ -155,6 +155,7 @@ def make_actuators(
         home=np.array([bodies.orientation[s.body if s.against is None else s.against] for s in specs]),
         trail=np.array([0.0 if s.against is None else s.trail for s in specs]),
         paths=paths,
+        scripted=int(any(s.timing is not None or s.framed for s in specs) or len(agreed) > 0),
         clocks=clocks,
         frames=frames,
         appointments=make_appointments(agreed, n),

@@ -82,7 +82,8 @@ def step(stage, time, dt, hold_for, held_for):
 @kernel
 def control(bodies, joints, contacts, actuators, handles, gravity, dt, dt_last, in_parts):
     """Set the push and twist of every actuated body for dt; the last ones were held for dt_last, 0 at first."""
-    feel_frames(bodies, contacts, actuators, dt_last)
+    if actuators.scripted == 1:
+        feel_frames(bodies, contacts, actuators, dt_last)
     want(bodies, actuators, dt, dt_last)  # 1.1
     for s in range(len(handles.done)):
         handles.done[s] = 0
