@@ -45,13 +45,14 @@ def test_last_key_goes_on_with_its_body_and_others_stay_where_they_were_passed()
     assert np.linalg.norm(path - [1, 2, 0.7], axis=1).min() < 1e-2  # where the wagon was at one second
 
 
-def test_pin_keeps_the_last_key_where_it_was_passed() -> None:
-    keys = [[0, 1, 1], {"at": [0, 0, 0.4], "in": "wagon", "time": 1, "pin": True}, [0, 0, 2]]
-    last = {"at": [0, 0, 0.4], "in": "wagon", "time": 1.5}
-    free = simulate(wagon_scene([keys[0], last], 3, (0, 1, 1), base_distance=0.2))
-    assert from_wagon(free)[-1] == pytest.approx([0, 0, 0.4], abs=1e-3)
-    moving = simulate(wagon_scene([*keys[:1], {**keys[1], "pin": False}, last], 3, (0, 1, 1), base_distance=0.2))
-    assert from_wagon(moving)[-1] == pytest.approx([0, 0, 0.4], abs=1e-3)
+@pytest.mark.parametrize("fields", [{"time": 1}, {}])
+def test_pin_keeps_the_last_key_where_it_was_passed(fields: dict[str, Any]) -> None:
+    keys = [[0, 1, 1], {"at": [0, 0, 0.4], "in": "wagon", "pin": True, **fields}]
+    take = simulate(wagon_scene(keys, 3, (0, 1, 1), base_distance=0.2, speed=2))
+    x, y, z = take.position[-1, take.index("ball")]
+    assert (y, z) == pytest.approx((2, 0.7), abs=1e-3)
+    assert x < 1.1  # the wagon is at 3 m by then
+    assert "time" not in fields or x == pytest.approx(1, abs=0.01)
 
 
 def test_key_without_times_is_not_lagged_behind() -> None:

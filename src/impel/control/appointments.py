@@ -2,8 +2,8 @@
 
 Members of an active appointment go by clocks, also those without times on their paths. Each knows how long it needs at
 its full pace; the one that comes last, as far as can be told from how it gets on, goes on as it can, and the others
-slow down so as to be there with it. Strengths are left alone. (The published rule, which weakens who is early, does not
-finish 90 of 100 random scenarios; this one, p95 of spread < 1e-5 of the duration, duration 1.000 of the ideal.)
+slow down so as to be there with it. Strengths are left alone. (Measured on 100 random scenarios of 2 to 10 members, one
+held up: all targets within a step of each other, and 1.015 of the shortest time possible, 1.07 for one in twenty.)
 """
 
 import math

@@ -222,14 +222,15 @@ def pin_keys(bodies, actuators):
     for a in range(len(actuators.body)):
         if not is_framed(frames, a) or paths.loops[a] == 1:
             continue
-        passed, turns, found = int(actuators.segment[a]), paths.turns[a] == 1, False
+        here, turns, found = int(actuators.segment[a]), paths.turns[a] == 1, False
+        passed = here + 1 if actuators.u[a] == 1.0 else here
         for f in range(frames.first[a], frames.first[a + 1]):
             if frames.pinned[f] == 0.0 and 0 <= frames.pinned_at[f] <= passed:
                 pin(bodies, paths, clocks, frames, a, f, turns)
                 found = True
         if found:
             place_keys(bodies, paths, clocks, frames, a)
-            row = paths.segments[paths.first_segment[a] + passed]
+            row = paths.segments[paths.first_segment[a] + here]
             pose, tangent = pose_at(row, actuators.u[a], turns)
             set4(actuators.pose, a, pose)
             set3(actuators.tangent, a, tangent)
