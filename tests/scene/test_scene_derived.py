@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from impel.scene import Scene, parse_scene
-from impel.scene.derived import angle_between, base_of, drive, followed, sag, weight
+from impel.scene.derived import base_of, drive, sag, weight
+from impel.scene.following import followed
+from impel.scene.ways import angle_between
 
 SQUARE = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]
 

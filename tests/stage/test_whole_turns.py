@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from impel import Problem, Scene, simulate
 from impel.motion.orientations import euler_from_quaternions, quaternion_from_euler
-from impel.scene.derived import followed
+from impel.scene.following import followed
 from impel.scene.turning import turn_path
 from impel.takes import Take
 

@@ -12,9 +12,12 @@ N is how much force an acceleration takes, given how the structure answers. Wher
 
 import math
 
+from impel.control.appointments import Appointments, keep_appointments
+from impel.control.clocks import Clocks
+from impel.control.frames import Frames, carry_targets, is_framed, pin_keys
 from impel.control.law import TINY, limit_size
 from impel.control.linkage import Linkage, gather, measured_rates, wished_rates
-from impel.control.targets import advance_targets
+from impel.control.targets import advance_targets, go_by_clocks
 from impel.kernel import Floats, Floats2, Integers, kernel, struct
 from impel.motion.paths import Paths
 from impel.motion.rotations import add, axpy, cross, dot, get3, get4, rotate, scale, set3, sub
@@ -35,12 +38,18 @@ class Actuators:
     pulled: Integers  # (A,) 1 if the force acts there, and lets the body swing; else at the centre
     against: Integers  # (A,) the body that a torque pushes off, or -1
     home: Floats2  # (A, 4) how that was turned at the start
+    trail: Floats  # (A,) how much of its spin the body does not follow at once
     paths: Paths
+    scripted: int  # 1 if there is anything in the following three; a trail comes with framed keys
+    clocks: Clocks
+    frames: Frames
+    appointments: Appointments
     linkage: Linkage
     base: Floats  # (A,) base distance in metres, or base angle in radians
     far: Floats  # (A,) the same: from farther away it is not pulled harder
     limit: Floats  # (A,) base as targets.py measures it
-    enough: Floats  # (A,)
+    enough: Floats  # (A,) scratch: how near it is enough; infinite for targets that go by the clock ...
+    close: Floats  # (A,) ... and what it is for others
     stiffness: Floats  # (A,) 1/s²: K = 2α/Δt²
     damping: Floats  # (A,) 1/s: C = 2β/Δt
     adaptation: Floats  # (A,) 1/s: γ, how fast lasting loads are compensated
@@ -91,7 +100,7 @@ class Actuators:
 def steer(bodies, actuators, gravity, dt, dt_last):
     """Set the push and twist of every actuated body where nothing touches what they move; dt_last is the length of the
     last step, 0 in the first."""
-    want(bodies, actuators, dt_last)
+    want(bodies, actuators, dt, dt_last)
     for s in range(len(actuators.knows)):
         pull_tree(bodies, actuators, s, gravity, dt, dt_last)
     remember_motion(bodies, actuators)
@@ -108,8 +117,12 @@ def remember_motion(bodies, actuators):
 
 
 @kernel
-def want(bodies, actuators, dt_last):
+def want(bodies, actuators, dt, dt_last):
     """Box 1.1, and how each body should accelerate (003, eqs. 2 and 3); notes what became of the last wish."""
+    if actuators.scripted == 1:
+        keep_appointments(actuators, dt_last)
+        carry_targets(bodies, actuators, dt_last)
+        go_by_clocks(bodies, actuators, dt, dt_last)
     advance_targets(bodies, actuators, dt_last)
     for a in range(len(actuators.body)):
         rate = rate_of(bodies, actuators, a)
@@ -122,6 +135,30 @@ def want(bodies, actuators, dt_last):
         set3(actuators.spared, a, (0.0, 0.0, 0.0))
         set3(actuators.lent, a, (0.0, 0.0, 0.0))
         actuators.room[a] = min(0.5 * actuators.strength[a], actuators.most_learnt[a])
+    if actuators.scripted == 1:
+        pin_keys(bodies, actuators)
+        for a in range(len(actuators.body)):
+            if actuators.clocks.runs[a] == 1 or is_framed(actuators.frames, a):
+                lead(actuators, a)
+            if actuators.trail[a] > 0.0:
+                drag_behind(bodies, actuators, a)
+
+
+@kernel
+def lead(actuators, a):
+    """A target that goes by the clock, or is carried along, leads: its body should go as it goes, and its offset be
+    that damped spring."""
+    clocks = actuators.clocks
+    along = axpy(actuators.damping[a], get3(clocks.velocity, a), get3(clocks.onward, a))
+    set3(actuators.wish, a, add(get3(actuators.wish, a), along))
+
+
+@kernel
+def drag_behind(bodies, actuators, a):
+    """Damp some of the spin of what a torque pushes off, too: so what it turns is left behind, and follows through."""
+    carried = get3(bodies.spin, actuators.against[a])
+    lost = -actuators.trail[a] * actuators.damping[a]
+    set3(actuators.wish, a, axpy(lost, carried, get3(actuators.wish, a)))
 
 
 @kernel(inline=True)
@@ -200,10 +237,10 @@ def steady_rate(actuators, a):
 @kernel
 def slow_down(learnt, rate, actuators, a, blend):
     """What is learnt, less what pushes on a body that is too fast already: an obstacle has given way."""
-    steady = steady_rate(actuators, a)
+    steady, told = steady_rate(actuators, a), get3(actuators.clocks.velocity, a)
     speed2 = dot(rate, rate)
     along = dot(learnt, rate)
-    if along > 0.0 and speed2 > (TOO_FAST * steady) ** 2:
+    if along > 0.0 and speed2 > (TOO_FAST * steady) ** 2 and speed2 > TOO_FAST**2 * dot(told, told):
         return axpy(-min(FORGET * blend, 1.0) * along / speed2, rate, learnt)
     return learnt
 

@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.control.actuators import TINY, Actuators
+from impel.control.appointments import Agreed, make_appointments
+from impel.control.clocks import Timing, demands, make_clocks
+from impel.control.frames import FramedKey, make_frames, place_keys
 from impel.control.linkage import Linkage, Solids, Tie, make_linkage, wholes
 from impel.control.targets import reach_of
-from impel.motion.orientations import matrix_from_quaternion
+from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
 from impel.motion.paths import Paths, make_paths
 from impel.motion.splines import pose_at
 
@@ -41,6 +44,10 @@ class ActuatorSpec:
     point: Sequence[float] = (0.0, 0.0, 0.0)  # of the body, from its centre of mass, that is moved
     pulled: bool = False  # whether the force acts there, or at the centre
     against: int | None = None  # the body that a torque pushes off
+    timing: Timing | None = None  # when to pass the keys; None: as fast as it comes
+    framed: Sequence[FramedKey] = ()  # those that are given in the frames of bodies
+    trail: float = 0.0  # from 0, carried along with these at once, to 1, left behind
+    circles: bool = False  # whether bodies that carry its keys have keys that it carries
 
     @property
     def beta(self) -> float:
@@ -67,13 +74,14 @@ def largest_stable_step(specs: Sequence[ActuatorSpec]) -> float:
     return min(steps, default=math.inf)
 
 
-def auto_strength(weight: float, inertia: float, stiffness: float, base: float) -> float:
+def auto_strength(weight: float, inertia: float, stiffness: float, base: float, acceleration: float = 0.0) -> float:
     """A strength that never shows in ordinary motion: twice what holds still plus twice the pull at base distance.
 
     Half of the strength is for what is learnt. A body far from its path is limited to about twice the acceleration
-    that its path ever asks for. For turns `weight` is the largest torque of gravity.
+    that its path ever asks for. For turns `weight` is the largest torque of gravity. `acceleration` is
+    what the times on its path ask for.
     """
-    return 2 * (weight + inertia * stiffness * base)
+    return 2 * (weight + inertia * stiffness * base + inertia * acceleration)
 
 
 def make_actuators(
@@ -82,11 +90,14 @@ def make_actuators(
     ties: Sequence[Tie] = (),
     gravity: float = 0.0,
     linkage: Linkage | None = None,
+    agreed: Sequence[Agreed] = (),
+    leaders: Sequence[int] | None = None,
 ) -> Actuators:
     """Gather actuators, their targets on the first keys of their paths.
 
     `ties` say how bodies hang together; `gravity`, in m/s², is for strengths that are not given, and for bounds of what
-    is learnt. A `linkage` that is given was made for actuators that act in the same places.
+    is learnt. A `linkage` that is given was made for actuators that act in the same places. `agreed` are appointments;
+    `leaders`, for each actuator, the first of those that it is in step with, or -1.
     """
     n = len(specs)
     actors: dict[str, dict[int, int]] = {"move": {}, "turn": {}}
@@ -98,7 +109,19 @@ def make_actuators(
         actors[s.kind][s.body] = a
     if linkage is None:
         linkage = make_linkage(bodies, ties, actors["move"], actors["turn"])
-    paths = make_paths([s.keys for s in specs], [s.loop for s in specs])
+    paths = make_paths([_seen_keys(s, bodies) for s in specs], [s.loop for s in specs])
+    clocks = make_clocks([s.timing for s in specs], paths, leaders)
+    frames = make_frames(
+        [() if s.against is not None else s.framed for s in specs],
+        [None if s.timing is None else s.timing.told for s in specs],
+        [0.0 if s.circles else 1.0 - s.trail for s in specs],
+        paths,
+        actors["move"],
+        {body: a for body, a in actors["turn"].items() if specs[a].against is None},
+    )
+    for a in range(n):
+        if frames.first[a + 1] > frames.first[a]:
+            place_keys(bodies, paths, clocks, frames, a)
     member_of = {int(body): k for k, body in enumerate(linkage.body)}
     member = np.array([member_of[s.body] for s in specs], np.int64)
     structure = np.searchsorted(linkage.first, member, side="right") - 1
@@ -113,7 +136,11 @@ def make_actuators(
         return np.array([getattr(s, name) for s in specs], float)
 
     loads = [_loads(s, bodies, linkage, int(k), int(i), gravity) for s, k, i in zip(specs, member, structure)]
-    automatic = [auto_strength(load.weight, load.inertia, s.stiffness, s.base) for s, load in zip(specs, loads)]
+    asked = [demands(clocks, paths, a) for a in range(n)]
+    automatic = [
+        auto_strength(load.weight, load.inertia, s.stiffness, s.base, acceleration) + 2 * load.whole * carried
+        for s, load, (_, acceleration), carried in zip(specs, loads, asked, _carried(specs, actors, asked))
+    ]
     strength = np.array([s.share * auto if s.strength is None else s.strength for s, auto in zip(specs, automatic)])
     reach = np.array([reach_of(s.base, s.kind == "turn") for s in specs]).reshape(n, 2)
     m = len(linkage.body)
@@ -127,19 +154,25 @@ def make_actuators(
         pulled=np.array([s.pulled for s in specs], np.int64),
         against=np.array([-1 if s.against is None else s.against for s in specs], np.int64),
         home=np.array([bodies.orientation[s.body if s.against is None else s.against] for s in specs]),
+        trail=np.array([0.0 if s.against is None else s.trail for s in specs]),
         paths=paths,
+        scripted=int(any(s.timing is not None or s.framed for s in specs) or len(agreed) > 0),
+        clocks=clocks,
+        frames=frames,
+        appointments=make_appointments(agreed, n),
         linkage=linkage,
         base=column("base"),
         far=_far(specs, loads, strength),
         limit=reach[:, 0].copy(),
         enough=reach[:, 1].copy(),
+        close=reach[:, 1].copy(),
         stiffness=column("stiffness"),
         damping=column("damping"),
         adaptation=column("adaptation"),
         strength=strength,
         inertia=np.array([load.inertia for load in loads]),
         weight=np.array([load.weight for load in loads]),
-        wild=_wild(specs, loads, gravity),
+        wild=_wild(specs, loads, [speed for speed, _ in asked], gravity),
         calm=np.array(automatic),
         whole_inertia=np.array([load.whole for load in loads]),
         most_learnt=np.array([load.heaviest for load in loads]) + automatic,
@@ -171,6 +204,27 @@ def make_actuators(
     )
 
 
+def _seen_keys(spec: ActuatorSpec, bodies: Solids) -> Floats:
+    """The keys of a path; those in what a torque pushes off, as that stood at the start, for so they are seen."""
+    keys = np.array(spec.keys, float)
+    if spec.against is not None and spec.framed:
+        own = [each.key for each in spec.framed]
+        keys[own] = multiply_quaternions(bodies.orientation[spec.against], keys[own])
+    return keys
+
+
+def _carried(
+    specs: Sequence[ActuatorSpec], actors: dict[str, dict[int, int]], asked: Sequence[tuple[float, float]]
+) -> list[float]:
+    """The accelerations that the times on the paths of those ask for whose bodies carry the keys of each actuator."""
+
+    def of(a: int, seen: frozenset[int]) -> float:
+        by = {actors[specs[a].kind].get(each.body, a) for each in specs[a].framed} - seen
+        return max((asked[b][1] + of(b, seen | by) for b in by), default=0.0)
+
+    return [of(a, frozenset([a])) for a in range(len(specs))]
+
+
 def _far(specs: Sequence[ActuatorSpec], loads: Sequence["Loads"], strength: Floats) -> Floats:
     """How far from its target a body is pulled no harder if it goes farther: as far as its strength suffices, and at
     least twice the base distance."""
@@ -181,11 +235,12 @@ def _far(specs: Sequence[ActuatorSpec], loads: Sequence["Loads"], strength: Floa
     return np.array(far)
 
 
-def _wild(specs: Sequence[ActuatorSpec], loads: Sequence["Loads"], gravity: float) -> Floats:
+def _wild(specs: Sequence[ActuatorSpec], loads: Sequence["Loads"], speeds: Sequence[float], gravity: float) -> Floats:
     """What is too fast: squares of speeds and spins (see WILD)."""
     wild = []
-    for s, load in zip(specs, loads):
+    for s, load, speed in zip(specs, loads, speeds):
         steady, fall = s.base * s.stiffness / max(s.damping, TINY), math.sqrt(2 * gravity * load.size)
+        steady = max(steady, speed)
         if s.kind == "turn":
             wild.append((math.inf, WILD * max(steady, fall / load.size)))
         else:

@@ -2,9 +2,14 @@
 
 import math
 
+from impel.control.appointments import full_speed, walk_on
+from impel.control.clocks import keep_step, pace_for, place_at, way_between
+from impel.control.frames import is_framed
+from impel.control.law import TINY
 from impel.kernel import kernel
 from impel.motion.rotations import (
     add,
+    axpy,
     conjugate,
     dot,
     get3,
@@ -16,6 +21,7 @@ from impel.motion.rotations import (
     scale,
     set3,
     set4,
+    sub,
     unrotate,
 )
 from impel.motion.splines import FASTEST, SHARPEST, pose_at
@@ -166,13 +172,106 @@ def advance_targets(bodies, actuators, dt_last):
 
 
 @kernel
+def go_by_clocks(bodies, actuators, dt, dt_last):
+    """Set the targets that go by the clock, for their paths have times or an appointment is on; `advance_targets`, for
+    which they are far enough, leaves them there."""
+    clocks, agreed = actuators.clocks, actuators.appointments
+    for a in range(len(actuators.body)):
+        clocks.runs[a] = 1 if clocks.timed[a] == 1 or agreed.waits[a] <= 1.0 else 0
+        actuators.enough[a] = math.inf if clocks.runs[a] == 1 else actuators.close[a]
+        if clocks.runs[a] == 1:
+            tick(bodies, actuators, a, dt, dt_last)
+    keep_step(clocks)
+    for a in range(len(actuators.body)):
+        if clocks.runs[a] == 1:
+            look_ahead(bodies, actuators, a, dt)
+
+
+@kernel
+def tick(bodies, actuators, a, dt, dt_last):
+    """Move a target as far as its clock has gone in dt_last, and set the pace for dt."""
+    paths, clocks, base = actuators.paths, actuators.clocks, actuators.base[a]
+    turns, was = paths.turns[a] == 1, actuators.lap[a] * segments_of(paths, a) + actuators.segment[a]
+    if actuators.heading[a, KEY] >= 0.0 and actuators.heading[a, NEAREST] <= ARRIVED * base:
+        set3(actuators.reached, a, get3(actuators.heading, a))  # it may stay there
+        actuators.reached[a, AGO] += dt_last + dt  # when the step that begins now is over
+        actuators.heading[a, KEY] = -1.0
+    clocks.late[a] += (1.0 - clocks.pace[a]) * dt_last
+    i, u, time, laps = go_on(actuators, a, clocks.pace[a] * dt_last)
+    if clocks.timed[a] == 0:
+        clocks.late[a] = 0.0
+    clocks.time[a] = time
+    actuators.segment[a], actuators.u[a], actuators.lap[a] = i, u, actuators.lap[a] + laps
+    passed = actuators.lap[a] * segments_of(paths, a) + i
+    if passed > was:
+        head_for(actuators, a, passed)
+    pose, tangent = pose_at(paths.segments[paths.first_segment[a] + i], u, turns)
+    set4(actuators.pose, a, pose)
+    set3(actuators.tangent, a, tangent)
+    behind = norm(way_between(pose, turns, place_of(bodies, actuators, a), turn_of(bodies, actuators, a))) / base
+    clocks.pace[a] = pace_for(clocks, a, actuators.appointments.waits[a], behind, dt)
+
+
+@kernel(inline=True)
+def segments_of(paths, a):
+    return paths.first_segment[a + 1] - paths.first_segment[a]
+
+
+@kernel
+def go_on(actuators, a, seconds):
+    """Where the target of an actuator is after that long at full pace: the segment, where in it, what its clock shows,
+    how many laps on."""
+    paths, clocks, i = actuators.paths, actuators.clocks, int(actuators.segment[a])
+    first, count, loops = paths.first_segment[a], segments_of(paths, a), paths.loops[a] == 1
+    if clocks.timed[a] == 1:
+        return place_at(clocks, first, count, loops, i, clocks.time[a] + seconds)
+    i, u, laps = walk_on(actuators, a, i, actuators.u[a], seconds * full_speed(actuators, a))
+    return i, u, 0.0, laps
+
+
+@kernel
+def full_rate(actuators, a, i, u, tangent):
+    """The velocity of a target at full pace; none at the end, where it stays."""
+    paths, clocks = actuators.paths, actuators.clocks
+    if u == 1.0 and paths.loops[a] == 0 and i == segments_of(paths, a) - 1:
+        return 0.0, 0.0, 0.0
+    if clocks.timed[a] == 1:
+        return scale(tangent, 1.0 / clocks.span[paths.first_segment[a] + i])
+    return scale(tangent, full_speed(actuators, a) / max(norm(tangent), TINY))
+
+
+@kernel
+def look_ahead(bodies, actuators, a, dt):
+    """Leave in a clock the velocity of its target, and its mean acceleration until it is where it will be after dt. No
+    target goes farther than the base distance, but for those in step, which stand by then."""
+    paths, clocks = actuators.paths, actuators.clocks
+    turns, first, i, u = paths.turns[a] == 1, paths.first_segment[a], int(actuators.segment[a]), actuators.u[a]
+    place, orientation = place_of(bodies, actuators, a), turn_of(bodies, actuators, a)
+    now = full_rate(actuators, a, i, u, get3(actuators.tangent, a))
+    j, w, _, _ = go_on(actuators, a, clocks.pace[a] * dt)
+    pose, tangent = pose_at(paths.segments[first + j], w, turns)
+    soon = full_rate(actuators, a, j, w, tangent)
+    too_far = norm(way_between(pose, turns, place, orientation)) > actuators.base[a]
+    if too_far and clocks.leader[a] < 0:
+        clocks.pace[a] = 0.0
+    pace, onward = clocks.pace[a], (0.0, 0.0, 0.0)
+    if is_framed(actuators.frames, a):
+        onward = get3(clocks.onward, a)
+    onward = axpy(pace / dt, sub(soon, now), onward)
+    velocity = axpy(pace, now, get3(clocks.carried, a))
+    if turns:
+        carried = carried_along(bodies, actuators, a)
+        velocity, onward = rotate(carried, velocity), rotate(carried, onward)
+    set3(clocks.velocity, a, velocity)
+    set3(clocks.onward, a, onward)
+
+
+@kernel
 def follow_up(actuators, a, segments, turns, passed, place, orientation, dt_last):
     """Note how near the body comes to the key that its target passed last, the `passed`-th of all laps, and when."""
     heading, count = actuators.heading[a], len(segments)
     if passed > actuators.lap[a] * count + actuators.segment[a]:
-        if heading[KEY] >= 0.0:
-            set3(actuators.reached, a, get3(actuators.heading, a))
-        heading[KEY], heading[NEAREST], heading[AGO] = passed, math.inf, 0.0
+        head_for(actuators, a, passed)
     if heading[KEY] < 0.0:
         return
     pose, _ = pose_at(segments[int(heading[KEY]) % count], 0.0, turns)
@@ -187,6 +286,15 @@ def follow_up(actuators, a, segments, turns, passed, place, orientation, dt_last
     if distance > heading[NEAREST] + AWAY * actuators.base[a]:
         set3(actuators.reached, a, get3(actuators.heading, a))
         heading[KEY] = -1.0
+
+
+@kernel
+def head_for(actuators, a, key):
+    """The body is on its way to another key."""
+    heading = actuators.heading[a]
+    if heading[KEY] >= 0.0:
+        set3(actuators.reached, a, get3(actuators.heading, a))
+    heading[KEY], heading[NEAREST], heading[AGO] = key, math.inf, 0.0
 
 
 @kernel

@@ -122,6 +122,15 @@ def _length_between(row, low, high, turns):
 
 
 @kernel
+def segment_length(row, low, turns):
+    """How long a segment is from `low` to its end, to 5e-7 or so."""
+    length = 0.0
+    for k in range(4):
+        length += _length_between(row, low + 0.25 * k * (1.0 - low), low + 0.25 * (k + 1) * (1.0 - low), turns)
+    return length
+
+
+@kernel
 def length_until(row, lengths, u, turns):
     """How long a segment is from its key to u, in metres or radians, given where its stretches end."""
     k = min(int(u * LOOKS), LOOKS - 1)

@@ -16,6 +16,9 @@ from impel.motion.splines import COLUMNS, align_signs, chord, fit_orientations, 
 
 Floats = NDArray[np.float64]
 
+# What is told about the velocity at a key: the last of four numbers says what the first three are.
+NOTHING, SPEED, WAY, VELOCITY = range(4)  # nothing; a speed and no more; a direction of length 1; all of it
+
 
 @kernel
 def timed_tangent(before, after, h0, h1):
@@ -52,6 +55,43 @@ def fit_timed(keys, times, segments, turns):
 
 
 @kernel
+def told_velocity(told, before, after, h0, h1, ends):
+    """The velocity at a key, as far as it is told. At the `ends` of a path it is at rest if nothing is."""
+    kind, given = told[3], (told[0], told[1], told[2])
+    if kind == VELOCITY:
+        return given
+    if kind == SPEED:
+        way = tangent(before, after, 1.0)
+        size = norm(way)
+        return scale(way, told[0] / size if size > 0.0 else 0.0)
+    velocity = (0.0, 0.0, 0.0) if ends else timed_tangent(before, after, h0, h1)
+    return scale(given, norm(velocity)) if kind == WAY else velocity
+
+
+@kernel
+def fit_clocked(keys, spans, told, segments, turns, loops):
+    """Fill the segments of one path from its keys, wherever these are now, how long each segment takes, and what is
+    told about velocities at keys: (n, 4), of orientations in the frame of the key."""
+    n, count = len(keys), len(segments)
+    if turns:
+        align_signs(keys)
+    for i in range(count):
+        there, h = (i + 1) % n, spans[i]
+        whole = chord(keys, i, there, turns)
+        before, after, h0, h1 = whole, whole, h, h
+        if loops or i > 0:
+            before, h0 = chord(keys, (i - 1 + n) % n, i, turns), spans[(i - 1 + count) % count]
+        if loops or i < count - 1:
+            after, h1 = chord(keys, there, (i + 2) % n, turns), spans[(i + 1) % count]
+        t0 = scale(told_velocity(told[i], before, whole, h0, h, not loops and i == 0), h)
+        t1 = scale(told_velocity(told[there], whole, after, h, h1, not loops and i == count - 1), h)
+        if turns:
+            fit_orientations(segments[i], get4(keys, i), whole, t0, t1)
+        else:
+            fit_positions(segments[i], get3(keys, i), whole, t0, t1)
+
+
+@kernel
 def segment_at(times, first, last, t):
     """Which of the keys first..last-2 is the last one not after t, for t between the first and the last of them."""
     i, after = first, last - 1
@@ -81,3 +121,11 @@ def timed_positions(keys: ArrayLike, times: ArrayLike, at: ArrayLike) -> Floats:
         i = segment_at(times, 0, len(times), t)
         result.append(pose_at(segments[i], (t - times[i]) / (times[i + 1] - times[i]), False)[0][:3])
     return np.array(result).reshape(-1, 3)
+
+
+def clocked_segments(keys: ArrayLike, spans: ArrayLike, told: ArrayLike, loops: bool) -> Floats:
+    """The segments through positions (n, 3) or orientations (n, 4), as `fit_clocked` wants them."""
+    rows, spans = np.array(keys, float, order="C"), np.asarray(spans, float)
+    segments = np.zeros((len(spans), COLUMNS))
+    fit_clocked(rows, spans, np.asarray(told, float), segments, rows.shape[1] == 4, loops)
+    return segments

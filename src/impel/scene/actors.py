@@ -1,20 +1,23 @@
 """Actors: bodies with wishes. Keys to move or turn along, goals to meet on time, appointments with others."""
 
 import math
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, SerializerFunctionWrapHandler, model_serializer
 
 from impel.scene.values import (
     CHANGES_IN_PLACE,
+    Direction,
     Euler,
     Flag,
     Model,
     Name,
     NotNegative,
+    Part,
     Point,
     Positive,
     Quaternion,
+    Share,
     Strength,
     orientation,
 )
@@ -28,13 +31,33 @@ ELASTICITY = 1 / math.sqrt(2)  # follows circles at their true radius, overshoot
 ADAPTATION = 5.0  # per second
 
 
-class MoveKey(Model):
+class Key(Model):
+    """What keys of both kinds may say."""
+
+    in_: Part | None = Field(
+        default=None, alias="in", description="The body or part of a walker in whose frame this key is; it moves along."
+    )
+    time: NotNegative | None = Field(
+        default=None,
+        description="When to be there, in seconds; without times on its keys it goes as fast as it can.",
+    )
+    hold: NotNegative | None = Field(default=None, description="How long to stay there, in seconds.")
+    pin: Flag | None = Field(
+        default=None,
+        description="Whether a key in a body is kept where it is in the world once passed; left out, all but the last.",
+    )
+
+
+class MoveKey(Key):
     """A place to pass through."""
 
     example: ClassVar[str] = "[0, 0, 1] or {at: [0, 0, 1]}"
-    at: Point = Field(description="Where to pass, in metres, in the world.")
-    in_: Name | None = Field(
-        default=None, alias="in", description="The body in whose frame this key is, moving with it; not simulated yet."
+    at: Point = Field(description="Where to pass, in metres, in the world or in a body.")
+    speed: NotNegative | None = Field(
+        default=None, description="How fast to pass it, in m/s; 0 stops for a moment; left out, as its times suggest."
+    )
+    direction: Direction | None = Field(
+        default=None, description="In which direction to pass it, as [x, y, z]; left out, along a smooth path."
     )
 
     @classmethod
@@ -44,10 +67,11 @@ class MoveKey(Model):
 
     @model_serializer(mode="wrap")
     def _short(self, handler: SerializerFunctionWrapHandler) -> Any:
-        return handler(self) if self.in_ is not None else list(self.at)
+        bare = all(getattr(self, name) is None for name in type(self).model_fields if name != "at")
+        return list(self.at) if bare else handler(self)
 
 
-class TurnKey(Model):
+class TurnKey(Key):
     """An orientation to pass through."""
 
     example: ClassVar[str] = "{euler: [0, 0, 90]} or {quaternion: [1, 0, 0, 0]}"
@@ -59,8 +83,8 @@ class TurnKey(Model):
     quaternion: Quaternion | None = Field(
         default=None, description="How to be turned, as a quaternion [w, x, y, z]; it turns there the shorter way."
     )
-    in_: Name | None = Field(
-        default=None, alias="in", description="The body in whose frame this key is, turning with it; not simulated yet."
+    speed: NotNegative | None = Field(
+        default=None, description="How fast to turn there, in degrees/s; 0 stops; left out, as its times suggest."
     )
 
     @property
@@ -105,6 +129,10 @@ class Actuator(Model):
         default=None,
         description="How hard to press what blocks its way, in N for move and N·m for turn; left out, as hard as it "
         "pulls at base distance, and as it takes to hold what is loose.",
+    )
+    late: Literal["catch_up", "wait"] = Field(
+        default="catch_up",
+        description="What to do about time lost on a path with times: catch_up goes a quarter faster, wait stays late.",
     )
     loop: Flag = Field(
         default=False,
@@ -151,8 +179,12 @@ class Turn(Actuator):
     speed: Positive | None = Field(default=None, description="How fast to turn, in degrees/s; replaces alpha.")
     against: Name | None = Field(
         default=None,
-        description="The body to push off, like a muscle or motor: it gets the opposite torque, and keys are seen from "
-        "it; left out, the torque comes from nowhere.",
+        description="The body to push off, like a muscle: it gets the opposite torque, and keys are seen from it; left "
+        "out, the neighbour that all keys are in, or none; or world.",
+    )
+    trail: Share = Field(
+        default=0.0,
+        description="How much it is left behind by the body that its keys are in: from 0, rigid, to 1, follow-through.",
     )
 
 
@@ -185,14 +217,21 @@ class Actor(Model):
 
 
 class Appointment(Model):
-    """Moments of several actors that must happen together; not simulated yet."""
+    """Moments of several actors that must happen together: who would be early waits for the others."""
 
     example: ClassVar[str] = "{cues: [left.move.2, right.move.2]}"
     cues: list[str] = Field(
         min_length=2,
         max_length=MOST_KEYS,
-        description="The moments that must coincide, as ACTOR.move.KEY, ACTOR.turn.KEY or ACTOR.goals.GOAL, from 0.",
+        description="The moments that must coincide, as ACTOR.move.KEY or ACTOR.turn.KEY; keys count from 0.",
     )
     after: list[str] = Field(
         default_factory=list, max_length=MOST_KEYS, description="Appointments that must be over before this one counts."
+    )
+    needs: Annotated[int, Field(strict=True, ge=0)] | None = Field(
+        default=None, description="How many of the appointments in after must be over; left out, all of them."
+    )
+    timeout: Positive | None = Field(
+        default=None,
+        description="After how many seconds it is given up and all go on; left out, they wait as long as it takes.",
     )

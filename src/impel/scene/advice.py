@@ -6,12 +6,15 @@ from itertools import pairwise
 
 from impel.scene.actors import RELAXATION, Move, Turn
 from impel.scene.checks import held, too_weak
-from impel.scene.derived import Drive, angle_between, drive
+from impel.scene.derived import Drive, drive, mass_of, sag
 from impel.scene.joints import Joint
 from impel.scene.scene import Scene
+from impel.scene.timing import acceleration, is_timed
 from impel.scene.turning import turn_path
+from impel.scene.ways import angle_between
 
 THIN = 0.01  # metres: plates below need hundreds of times as many steps (measured)
+LAGS = 0.3  # of the base distance, by which a clock begins to slow down
 FAR = 3.0  # base distances from the first key at which an actor shoots off (9x its speed at 12.5, measured)
 
 
@@ -60,6 +63,10 @@ def _late(scene: Scene) -> Iterator[str]:
         if walker.start >= end:
             yield f"walkers.{name}.start: {walker.start:g} is after the end of the take at {end:g}"
     for name, actor in scene.actors.items():
+        for kind, wish in (("move", actor.move), ("turn", actor.turn)):
+            for i, passed in enumerate(wish.keys if wish is not None else []):
+                if passed.time is not None and passed.time > end:
+                    yield f"actors.{name}.{kind}.keys.{i}.time: {passed.time:g} is after the end of the take at {end:g}"
         for i, goal in enumerate(actor.goals or []):
             if goal.time > end:
                 yield f"actors.{name}.goals.{i}.time: {goal.time:g} is after the end of the take at {end:g}"
@@ -86,8 +93,9 @@ def _path(wish: Move | Turn, numbers: Drive, name: str, where: str, scene: Scene
     if isinstance(wish, Move) and held(scene, name):
         for line in too_weak(wish, numbers, name, where, scene):
             yield f"{line} (unless its joints carry it)"
-    if wish.speed is not None and wish.relaxation != RELAXATION:
-        nearer = "base_distance" if isinstance(wish, Move) else "base_angle"
+    nearer = "base_distance" if isinstance(wish, Move) else "base_angle"
+    timed = is_timed(wish)
+    if wish.speed is not None and wish.relaxation != RELAXATION and (not timed or getattr(wish, nearer) is not None):
         yield f"{where}.relaxation: has no effect, for speed is given; a smaller {nearer} is what makes it snappier"
     if any(key.in_ is not None for key in wish.keys):
         return  # the path is not known before the other bodies move
@@ -107,6 +115,9 @@ def _path(wish: Move | Turn, numbers: Drive, name: str, where: str, scene: Scene
             f"{where}.keys.0: is {away * scale:.3g} {unit} from where the body starts, over {FAR:g} base distances "
             f"({numbers.base * scale:.3g} {unit}), so it will rush there as fast as its strength allows"
         )
+    if timed:
+        yield from _timed(wish, numbers, name, where, scene)
+        return
     reach = numbers.speed * scene.world.seconds
     if not wish.loop and sum(ways) > reach:
         yield (
@@ -120,4 +131,23 @@ def _path(wish: Move | Turn, numbers: Drive, name: str, where: str, scene: Scene
             yield (
                 f"{where}.keys.{i}: the path loops here within half the base distance ({numbers.base / 2:.3g} m), "
                 f"so the loop will be skipped; a smaller base_distance keeps it"
+            )
+
+
+def _timed(wish: Move | Turn, numbers: Drive, name: str, where: str, scene: Scene) -> Iterator[str]:
+    """What keeps an actor from being on time."""
+    if not isinstance(wish, Move):
+        return
+    depth = sag(numbers, scene.world)
+    if wish.adaptation == 0 and depth > LAGS * numbers.base and not held(scene, name):
+        yield (
+            f"{where}.adaptation: without it gravity makes the body sag by {depth:.3g} m, which slows its clock for "
+            f"ever; give an adaptation such as 5"
+        )
+    if numbers.strength is not None and math.isfinite(numbers.strength):
+        needed = mass_of(scene.bodies[name]) * acceleration(wish)
+        if numbers.strength < needed:
+            yield (
+                f"{where}.strength: the times on its keys take {needed:.3g} N at their peak, got {numbers.strength:g}; "
+                f"it will be late"
             )

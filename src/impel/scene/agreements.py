@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from impel.complaints import name_like, say
 from impel.scene.actors import Appointment
 from impel.scene.scene import Scene
+from impel.scene.timing import is_timed
 
 
 def frame_problems(scene: Scene) -> Iterator[str]:
@@ -20,6 +21,38 @@ def frame_problems(scene: Scene) -> Iterator[str]:
                     f"actors.{first}.{kind}.keys.{len(wishes[first].keys) - 1}.in: leads round in a circle "
                     f"({_round(circle)}) whose offsets do not cancel, so they would chase each other for ever"
                 )
+
+
+def in_circles(scene: Scene) -> set[str]:
+    """Actors whose keys lie in what hangs together with a body that has keys in what hangs together with them, or in
+    what follows that."""
+    whole = {name: name for name in scene.bodies}
+
+    def root(name: str) -> str:
+        while whole[name] != name:
+            name = whole[name]
+        return name
+
+    for joint in scene.joints.values():
+        a, b = joint.bodies
+        if a in whole and b in whole and scene.bodies[a].moves_freely and scene.bodies[b].moves_freely:
+            whole[root(a)] = root(b)
+    leads: dict[str, set[str]] = {}
+    own: dict[str, set[str]] = {}
+    for name, actor in scene.actors.items():
+        keys = [key for wish in (actor.move, actor.turn) if wish is not None for key in wish.keys]
+        own[name] = {root(key.in_) for key in keys if key.in_ in whole} - {root(name)}
+        leads.setdefault(root(name), set()).update(own[name])
+    found = set()
+    for name, nexts in own.items():
+        seen, pending = set(nexts), list(nexts)
+        while pending:
+            for other in leads.get(pending.pop(), set()) - seen:
+                seen.add(other)
+                pending.append(other)
+        if root(name) in seen:
+            found.add(name)
+    return found
 
 
 def _mismatch(scene: Scene, kind: str, links: list) -> float:
@@ -59,9 +92,30 @@ def _appointment(appointment: Appointment, where: str, scene: Scene) -> Iterator
             yield f"{place}: is written twice: {say(cue)}"
         elif before != cue:
             yield f"{place}: {say(cue)} and {say(before)} are on the same path and cannot happen together"
+    if appointment.needs is not None and appointment.needs > len(appointment.after):
+        count = len(appointment.after)
+        yield f"{where}.needs: must be at most {count}, the number of appointments in after, got {appointment.needs}"
     for i, parent in enumerate(appointment.after):
         if parent not in scene.appointments:
             yield f"{where}.after.{i}: {name_like(parent, scene.appointments, 'appointment')}"
+
+
+def step_problems(scene: Scene) -> Iterator[str]:
+    """What is wrong with those that should be in step."""
+    seen: dict[str, str] = {}
+    for name, group in scene.in_step.items():
+        for i, label in enumerate(group):
+            place = f"in_step.{name}.{i}"
+            actor, _, kind = label.rpartition(".")
+            wish = getattr(scene.actors.get(actor), kind, None) if kind in ("move", "turn") else None
+            if wish is None:
+                known = [f"{n}.{k}" for n, a in scene.actors.items() for k in ("move", "turn") if getattr(a, k)]
+                yield f"{place}: {name_like(label, known, 'move or turn')}"
+            elif not is_timed(wish):
+                yield f"{place}: {say(label)} has no times on its keys, so it has no clock to keep step with"
+            elif label in seen:
+                yield f"{place}: {say(label)} is in step in {seen[label]} already"
+            seen.setdefault(label, f"in_step.{name}")
 
 
 def _cue(cue: str, scene: Scene) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any
 from impel.complaints import name_like, say
 from impel.files import Problem
 from impel.scene.actors import Actor, Goal, Move, MoveKey, Turn, TurnKey
-from impel.scene.agreements import appointment_problems, frame_problems
+from impel.scene.agreements import appointment_problems, frame_problems, step_problems
 from impel.scene.bodies import Body, FollowKey, Placed
 from impel.scene.cameras import camera_problems
 from impel.scene.changing import while_it_plays
@@ -16,6 +16,7 @@ from impel.scene.derived import Drive, base_of, drive, sag, weight
 from impel.scene.joints import Joint
 from impel.scene.pushes import push_problems
 from impel.scene.scene import Scene
+from impel.scene.timing import timing_problems
 from impel.scene.turning import MOST_STRIDES, STRIDE, strides
 from impel.scene.values import LARGEST_SIZE, WORLD
 from impel.scene.walkers import MOST_PARTS, walker_problems
@@ -45,7 +46,7 @@ def problems(scene: Scene) -> list[str]:
     for i, push in enumerate(scene.pushes):
         lines += push_problems(push, f"pushes.{i}", scene.bodies)
     if not lines:  # these would only repeat what is wrong already
-        lines += [*frame_problems(scene), *appointment_problems(scene), *_changes(scene)]
+        lines += [*frame_problems(scene), *appointment_problems(scene), *step_problems(scene), *_changes(scene)]
     return lines
 
 
@@ -274,7 +275,7 @@ def _wish(wish: Move | Turn, name: str, where: str, scene: Scene) -> Iterator[st
 def _against(wish: Turn, name: str, where: str, scene: Scene) -> Iterator[str]:
     if wish.against == name:
         yield f"{where}.against: a body cannot push off itself"
-    elif wish.against is not None and wish.against not in scene.bodies:
+    elif wish.against not in (None, WORLD) and wish.against not in scene.bodies:
         yield f"{where}.against: {name_like(wish.against, scene.bodies, 'body')}"
 
 
@@ -282,6 +283,7 @@ def _keys(wish: Move | Turn, name: str, where: str, scene: Scene) -> Iterator[st
     keys: Sequence[MoveKey | TurnKey] = wish.keys
     if isinstance(wish, Turn):
         yield from _whole_turns(wish.keys, f"{where}.keys")
+    yield from timing_problems(wish, where)
     for i, key in enumerate(keys):
         if isinstance(key, TurnKey):
             yield from _one_orientation(key, f"{where}.keys.{i}")
@@ -289,8 +291,12 @@ def _keys(wish: Move | Turn, name: str, where: str, scene: Scene) -> Iterator[st
                 yield f"{where}.keys.{i}: needs euler or quaternion"
         if key.in_ == name:
             yield f"{where}.keys.{i}.in: a key cannot be in its own body"
-        elif key.in_ is not None and key.in_ not in scene.bodies:
+        elif key.in_ is not None and key.in_ not in scene.bodies and key.in_.split(".")[0] not in scene.walkers:
             yield f"{where}.keys.{i}.in: {name_like(key.in_, scene.bodies, 'body')}"
+        elif key.in_ is not None and isinstance(wish, Turn) and wish.against not in (None, WORLD, key.in_):
+            yield f"{where}.keys.{i}.in: must be {say(wish.against)}, which it pushes off, got {say(key.in_)}"
+        if key.pin is not None and key.in_ is None:
+            yield f"{where}.keys.{i}.pin: is about keys in a body, and this one is in the world"
 
 
 def _physics(wish: Move | Turn, numbers: Drive, name: str, where: str, scene: Scene) -> Iterator[str]:
@@ -340,12 +346,6 @@ def unsupported(scene: Scene) -> list[str]:
     """What the format knows but this version cannot simulate yet, one line each."""
     lines = []
     for name, actor in scene.actors.items():
-        for kind, wish in (("move", actor.move), ("turn", actor.turn)):
-            keys: Sequence[MoveKey | TurnKey] = wish.keys if wish is not None else ()
-            for i, key in enumerate(keys):
-                if key.in_ is not None:
-                    lines.append(f"actors.{name}.{kind}.keys.{i}.in: {_NOT_YET.format('keys in a body')}")
         if actor.goals is not None:
             lines.append(f"actors.{name}.goals: {_NOT_YET.format('goals')}")
-    lines += [f"appointments.{name}: {_NOT_YET.format('appointments')}" for name in scene.appointments]
     return lines

@@ -1,7 +1,7 @@
 """The scene: everything the animator wrote, whether in a file or in Python."""
 
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, ValidationError
 
@@ -60,7 +60,11 @@ class Scene(Model):
     )
     appointments: dict[Name, Appointment] = Field(
         default_factory=dict,
-        description="Moments of several actors that must happen together, by name; not simulated yet.",
+        description="Moments of several actors that must happen together, by name.",
+    )
+    in_step: dict[Name, Annotated[list[str], Field(min_length=2)]] = Field(
+        default_factory=dict,
+        description="Moves and turns with times, as ACTOR.move or ACTOR.turn, that wait for the one that is held up.",
     )
     pushes: list[Push] = Field(
         default_factory=list,

@@ -75,6 +75,12 @@ def _name(value: Any) -> Any:
     return value
 
 
+def _part(value: Any) -> Any:
+    for name in value.split(".") if isinstance(value, str) else [value]:
+        _name(name)
+    return value
+
+
 def _strength(value: Any) -> Any:
     if isinstance(value, str) and re.fullmatch(PERCENT, value) and 0 < float(value.rstrip(" %")) <= LARGEST:
         return value
@@ -96,6 +102,7 @@ def _number_or(low: float, what: str, *words: str) -> Any:
 
 
 NotNegative = Annotated[float, Field(strict=True, ge=0, le=LARGEST)]
+Share = Annotated[float, Field(strict=True, ge=0, le=1)]
 Positive = Annotated[float, Field(strict=True, ge=SMALLEST, le=LARGEST)]
 Size = Annotated[float, Field(strict=True, ge=SMALLEST_SIZE, le=LARGEST_SIZE)]
 Flag = Annotated[bool, Field(strict=True)]
@@ -112,6 +119,7 @@ Color = Annotated[
     str, BeforeValidator(_color), WithJsonSchema({"type": "string", "pattern": "^#([0-9a-fA-F]{2}){3,4}$"})
 ]
 Name = Annotated[str, BeforeValidator(_name), WithJsonSchema({"type": "string", "maxLength": LONGEST_NAME})]
+Part = Annotated[str, BeforeValidator(_part), WithJsonSchema({"type": "string"})]  # a body, or one of a walker
 Strength = Annotated[
     float | str,
     BeforeValidator(_strength),

@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 
 from impel.control.actuators import Actuators
+from impel.control.clocks import place_at
+from impel.control.frames import pin, place_keys
 from impel.control.specs import ActuatorSpec, largest_stable_step
 from impel.control.targets import KEY
 from impel.kernel import replace
 from impel.motion.splines import pose_at
+from impel.physics.bodies import Bodies
 from impel.physics.broadphase import COUNT
 from impel.physics.coating import FINEST, mix
 from impel.physics.contact import Contacts, coating_row
@@ -61,8 +64,14 @@ def _driven(stage: Stage, compiled: Compiled, scene: Scene, before: Actuators) -
     moved = [_where(spec) for spec in specs] != [_where(spec) for spec in compiled.specs]
     linkage = None if moved else before.linkage
     actuators = actuators_of(specs, compiled.start, compiled.ties, scene, linkage)
-    for a in range(len(specs)):
-        _find_target(actuators, before, a)
+    for a, (spec, was) in enumerate(zip(specs, compiled.specs)):
+        if len(actuators.frames.key) > 0:
+            _find_frames(actuators, before, stage.bodies, a, spec is was)
+        if spec is not was:
+            _find_target(actuators, before, a)
+    if len(actuators.frames.key) == len(before.frames.key):  # else its own state goes with it
+        for name in before.frames.STATE:
+            getattr(before.frames, name)[...] = getattr(actuators.frames, name)
     pace = pace_of(scene, stage, min(largest_stable_step(specs), compiled.spring_step))
     keys = [
         path_keys(wish.wish)[1] if wish.wish is not was.wish else k for (wish, was, _), k in zip(pairs, compiled.keys)
@@ -70,9 +79,40 @@ def _driven(stage: Stage, compiled: Compiled, scene: Scene, before: Actuators) -
     return actuators, compiled._replace(pace=pace, keys=keys, wishes=wishes, specs=specs)
 
 
+def _find_frames(other: Actuators, now: Actuators, bodies: Bodies, a: int, same: bool) -> None:
+    """Put the framed keys of another path where they are, those that have been passed pinned there."""
+    frames, was = other.frames, now.frames
+    frames.alone[a] = was.alone[a]
+    rows = slice(frames.first[a], frames.first[a + 1])
+    if same:
+        before = slice(was.first[a], was.first[a + 1])
+        for name in ("pinned", "place", "velocity", "rate"):
+            getattr(frames, name)[rows] = getattr(was, name)[before]
+    place_keys(bodies, other.paths, other.clocks, frames, a)
+    if not same and other.paths.loops[a] == 0:
+        for f in range(rows.start, rows.stop):
+            if 0 <= frames.pinned_at[f] <= now.segment[a]:
+                pin(bodies, other.paths, other.clocks, frames, a, f, bool(other.paths.turns[a]))
+        place_keys(bodies, other.paths, other.clocks, frames, a)
+
+
 def _where(spec: ActuatorSpec) -> tuple[Any, ...]:
     """Where an actuator acts."""
     return spec.point, spec.pulled, spec.against
+
+
+def _find_time(other: Actuators, now: Actuators, a: int, first: int, count: int, loops: bool) -> None:
+    """Put a clock on other times: what was due is what counts, however the keys are now; of a path that had no times,
+    from where its target is."""
+    clocks = now.clocks
+    if clocks.timed[a] == 1:
+        i, u, time, laps = place_at(other.clocks, first, count, loops, 0, float(clocks.time[a]))
+        now.segment[a], now.u[a], clocks.time[a] = i, u, time
+        now.lap[a] += laps
+    else:
+        k = first + int(now.segment[a])
+        clocks.time[a] = other.clocks.begin[k] + now.u[a] * other.clocks.span[k]
+        clocks.pace[a], clocks.late[a] = 1.0, 0.0
 
 
 def _find_target(other: Actuators, now: Actuators, a: int) -> None:
@@ -84,6 +124,8 @@ def _find_target(other: Actuators, now: Actuators, a: int) -> None:
     if now.segment[a] >= count:
         now.segment[a], now.u[a] = count - 1, 1.0
     loops = other.paths.loops[a] == 1
+    if other.clocks.timed[a] == 1:
+        _find_time(other, now, a, first, count, bool(loops))
     now.lap[a] *= loops
     for table in (now.heading, now.reached):
         if table[a, KEY] >= 0:

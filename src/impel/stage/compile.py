@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from impel.complaints import name_like
 from impel.control.linkage import Tie
 from impel.control.specs import ActuatorSpec, largest_stable_step
 from impel.files import Problem
@@ -22,7 +23,8 @@ from impel.physics.joint_specs import JointSpec
 from impel.physics.joints import make_joints
 from impel.scene.bodies import Body
 from impel.scene.checks import LARGEST_LEAN, ball_axis
-from impel.scene.derived import followed, mass_of
+from impel.scene.derived import mass_of
+from impel.scene.following import followed
 from impel.scene.joints import Joint
 from impel.scene.scene import Scene
 from impel.scene.values import WORLD
@@ -76,6 +78,7 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
     names = list(cast)
     solids = [solid(body.shape.to_document()) for body in cast.values()]
     index = {name: i for i, name in enumerate(names)} | {WORLD: len(names)}
+    _check_parts(scene, index, source)
     needs_world = any(WORLD in joint.bodies for joint in scene.joints.values())
 
     bodies = _bodies(cast, solids, needs_world)
@@ -136,6 +139,15 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         specs=actuator_specs,
         spring_step=spring_step,
     )
+
+
+def _check_parts(scene: Scene, index: dict[str, int], source: str) -> None:
+    """Only now it is known which parts walkers have."""
+    for name, actor in scene.actors.items():
+        for kind, wish in (("move", actor.move), ("turn", actor.turn)):
+            for i, key in enumerate(wish.keys if wish is not None else []):
+                if key.in_ is not None and key.in_ not in index:
+                    raise Problem(f"{source}: actors.{name}.{kind}.keys.{i}.in: {name_like(key.in_, index, 'part')}")
 
 
 def _bodies(cast: dict[str, Body], solids: list[Solid], needs_world: bool) -> Bodies:

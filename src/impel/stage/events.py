@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from impel.control.appointments import ACTIVE
 from impel.control.targets import AGO, KEY, NEAREST
 from impel.kernel import Floats2, kernel, struct
 from impel.motion.rotations import get3, get3_at, norm, set3, sub
@@ -16,7 +17,7 @@ from impel.stage.moments import Moments, pass_moments
 from impel.stage.state import Stage
 from impel.takes import EVENT_KINDS
 
-PASSED, REACHED, BEGIN, END, LIMIT, SATURATED, REJECTED, SMALLEST, BROKE = (
+PASSED, REACHED, BEGIN, END, LIMIT, SATURATED, REJECTED, SMALLEST, BROKE, BEGINS, KEPT, MISSED = (
     EVENT_KINDS.index(kind)
     for kind in (
         "key passed",
@@ -28,6 +29,9 @@ PASSED, REACHED, BEGIN, END, LIMIT, SATURATED, REJECTED, SMALLEST, BROKE = (
         "step rejected",
         "smallest step",
         "joint broke",
+        "appointment begins",
+        "appointment kept",
+        "appointment missed",
     )
 )
 CONE, TWIST = 2, 3  # the limits of a ball, as `other` tells them; 1 is the only one of a joint
@@ -58,6 +62,7 @@ def make_events(stage: Stage, moments: Moments | None = None) -> Events:
     if stage.joints is not None:
         most += len(stage.joints.active) + len(stage.joints.broken)
     if stage.actuators is not None:
+        most += 2 * len(stage.actuators.appointments.state)
         most += 4 * len(stage.actuators.body) + int(stage.actuators.paths.first_segment[-1])
     size = 4 * most + 1000
     return Events(
@@ -107,7 +112,7 @@ def notice(now, before, events, clock, time, dt, verdict):
         clock.forced[0] = GOOD
     _notice_contacts(now.contacts, before.contacts, events, time)
     _notice_joints(now.joints, before.joints, events, time)
-    _notice_actuators(now.actuators, before.actuators, events, time)
+    _notice_actuators(now.actuators, before.actuators, events, time, dt)
     pass_moments(events.moments, now.bodies, before.bodies, time - dt, dt)
 
 
@@ -192,18 +197,19 @@ def _notice_breaks(breaks, now, before, events, time):
 
 
 @kernel
-def _notice_actuators(now, before, events, time):
+def _notice_actuators(now, before, events, time, dt):
     if now is None:
         return
     for a in range(len(now.body)):
+        pass_time = time - dt if now.clocks.runs[a] == 1 else time  # a clock passes keys where the step begins
         segments = now.paths.first_segment[a + 1] - now.paths.first_segment[a]
         loops = now.paths.loops[a] == 1
         passed = int(before.lap[a]) * segments + int(before.segment[a])
         reached = int(now.lap[a]) * segments + int(now.segment[a])
         for k in range(passed + 1, reached + 1):
-            _tell(events, time, PASSED, a, k % segments if loops else k, k // segments)
+            _tell(events, pass_time, PASSED, a, k % segments if loops else k, k // segments)
         if not loops and _at_end(now, a, segments) and not _at_end(before, a, segments):
-            _tell(events, time, PASSED, a, segments, 0)
+            _tell(events, pass_time, PASSED, a, segments, 0)
         key = int(now.reached[a, KEY])
         if key != int(before.reached[a, KEY]):
             events.lap[events.count[0]] = key // segments
@@ -214,6 +220,10 @@ def _notice_actuators(now, before, events, time):
             _tell(events, time, REACHED, a, segments, norm(get3(now.offset, a)))
         if now.saturated[a] == 1.0 and before.saturated[a] == 0.0:
             _tell(events, time, SATURATED, a, 0, now.strength[a])
+    for m in range(len(now.appointments.state)):
+        for state in range(int(before.appointments.state[m]) + 1, int(now.appointments.state[m]) + 1):
+            if state == ACTIVE or state == now.appointments.state[m]:
+                _tell(events, time - dt, BEGINS + state - ACTIVE, m, 0, now.appointments.since[m])
 
 
 @kernel(inline=True)
@@ -222,7 +232,12 @@ def _at_end(actuators, a, segments):
 
 
 def drain(
-    events: Events, bodies: list[str], joints: list[str], actuators: list[str], keys: list[list[int | None]]
+    events: Events,
+    bodies: list[str],
+    joints: list[str],
+    actuators: list[str],
+    keys: list[list[int | None]],
+    appointments: list[str],
 ) -> list[dict[str, Any]]:
     """Empty the rows into events as a take keeps them, with names, keys as they were written, and plain details."""
     told = []
@@ -251,6 +266,8 @@ def drain(
             name, details = joints[subject], {"torque" if other else "force": value}
         elif kind == SATURATED:
             name, details = actuators[subject], {"strength": value}
+        elif kind >= BEGINS:
+            name, details = appointments[subject], {"after": value} if kind > BEGINS else {}
         elif kind == REJECTED:
             name, details = "step", {"reason": REASONS[other], "step": value, "times": subject}
         else:

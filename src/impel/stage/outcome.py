@@ -19,6 +19,7 @@ NEAR = 0.1  # of the base distance: whoever ends so near its last key has come t
 CREEP = 0.05  # of the base distance: who gets no farther than this is held up ...
 PATIENCE = 0.5  # s: ... if it takes so long, ...
 PATIENCE_SHARE = 4.0  # ... and so many times as long as it would usually take
+STANDS = 0.5  # of its pace: a slower clock waits for its body
 LONG = 0.5  # s: a strength that is used up for so long in all shows
 SURE = 1.2  # times what was missing: the strength that will do
 ASKEW = 0.5  # cosine: a wish to turn that is farther than 60° off the axis of a hinge is not what the hinge allows
@@ -52,12 +53,17 @@ def outcomes(
         best = np.maximum.accumulate(progress[:, a])
         since = int(np.argmax(best >= best[-1] - CREEP * base))
         held = time[-1] - time[since] > max(PATIENCE, PATIENCE_SHARE * CREEP * base / speed)
+        timed, clocks = actuators.clocks.timed[a] == 1, actuators.clocks
+        if timed:  # it may stand still because it is told to
+            held = bool(held and clocks.pace[a] < STANDS)
         if loops and not held:
             continue
         details = {"lap": int(actuators.lap[a])} if loops else _keys(compiled, actuators, a)
         if held:
             used_up = bool(saturated[since:, a].mean() > 0.5)
             details |= {"because": _in_the_way(compiled, stage, a, needs if used_up else 0.0)}
+        elif timed:
+            details |= {"needs": float(clocks.begin[last - 1] + clocks.span[last - 1] - clocks.time[a])}
         else:
             lately = int(np.searchsorted(time, time[-1] - PATIENCE))
             pace = (best[-1] - best[lately]) / max(time[-1] - time[lately], 1e-9)

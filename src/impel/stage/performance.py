@@ -248,7 +248,8 @@ class Performance:
 
     def _drained(self) -> list[dict[str, Any]]:
         compiled = self.compiled
-        return drain(self.events, compiled.bodies, compiled.joints, compiled.actuators, compiled.keys)
+        agreed = list(self.scene.appointments)
+        return drain(self.events, compiled.bodies, compiled.joints, compiled.actuators, compiled.keys, agreed)
 
     def _make_room(self) -> None:
         """More bodies are near each other than there was room for."""

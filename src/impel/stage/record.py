@@ -39,6 +39,7 @@ class Recorder:
         self.felt = np.zeros((frames, actuators, 4))  # distance to the path, force, progress, is the strength used up
         self.target = np.zeros((frames, actuators, 3))
         self.aim = np.zeros((frames, actuators, 4))  # of those that turn
+        self.agreed = np.zeros((frames, len(performance.scene.appointments)))  # the states of appointments
         self.nearest = np.zeros(actuators, np.int64)  # where on its path each was nearest
         self.paths: Paths | None = None  # of which these are ...
         self.lengths = np.zeros((0, 1))  # ... until each stretch of a segment, in metres or radians
@@ -49,7 +50,8 @@ class Recorder:
         _look_at_bodies(stage, self.speed[frame], self.energy, frame)
         if stage.actuators is None:
             return
-        if self.paths is not stage.actuators.paths:
+        self.agreed[frame] = stage.actuators.appointments.state
+        if self.paths is not stage.actuators.paths or len(stage.actuators.frames.key) > 0:
             self.paths = stage.actuators.paths
             self.lengths = stretch_lengths(self.paths)
         _look_at_actuators(
@@ -66,7 +68,7 @@ class Recorder:
             array[: len(rows)] = rows
 
     def _rows(self) -> list[NDArray[Any]]:
-        return [self.position, self.orientation, self.speed, self.energy, self.felt, self.target, self.aim]
+        return [self.position, self.orientation, self.speed, self.energy, self.felt, self.target, self.aim, self.agreed]
 
     def take(self) -> Take:
         """All frames so far; call it whenever and as often as you like."""
@@ -90,6 +92,8 @@ class Recorder:
             if not turns and actuators is not None:
                 tracks[f"{label}.target"] = self.target[:count, a].copy()
                 paths[label] = polyline(actuators.paths, a)
+        for m, name in enumerate(performance.scene.appointments):
+            channels[f"{name}.appointment"] = self.agreed[:count, m].copy()
         scene = performance.scene
         ends = outcomes(compiled, stage, time, self.lengths[:, -1], felt[:, :, 2:], told)
         footfalls = [event for event in compiled.troupe.events if count == compiled.frames or event["time"] <= time[-1]]

@@ -1,6 +1,6 @@
 """Everything that one compiled call needs, and the one buffer that a rollback restores."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -117,12 +117,26 @@ def exchange(memory: Memory, parts: dict[str, Any]) -> Memory:
     """
     now = memory.now
     taken = {name: _taking_over(part, getattr(now, name)) for name, part in parts.items()}
+    if any(
+        _sizes(_named(part, "STATE")) != _sizes(_named(getattr(now, name), "STATE")) for name, part in parts.items()
+    ):
+        return remember(replace(now, **taken))
     return memory._replace(now=replace(now, **taken))
 
 
+def _sizes(arrays: Iterable[NDArray[Any]]) -> list[tuple[int, ...]]:
+    return [array.shape for array in arrays]
+
+
 def _taking_over(part: Any, present: Any) -> Any:
+    if part is None or present is None:
+        return part
     state = [*getattr(part, "STATE", ()), *getattr(part, "KEPT", ())]
-    return replace(part, **{name: getattr(present, name) for name in state}) if state else part
+    taken = {name: getattr(present, name) for name in state}
+    if _sizes(taken.values()) != _sizes(getattr(part, name) for name in state):  # it brings its own
+        taken = {}
+    taken |= {name: _taking_over(inner, getattr(present, name)) for name, inner in _groups(part)}
+    return replace(part, **taken) if taken else part
 
 
 def _moved(group: Any, buffer: Floats, start: int, keeps: bool) -> tuple[Any, int]:
@@ -145,6 +159,8 @@ def _moved(group: Any, buffer: Floats, start: int, keeps: bool) -> tuple[Any, in
 
 def _named(group: Any, names: str) -> Iterator[NDArray[Any]]:
     """The arrays that a group, and each within it, names so."""
+    if group is None:
+        return
     for name in getattr(group, names, ()):
         yield getattr(group, name)
     for _, inner in _groups(group):

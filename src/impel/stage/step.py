@@ -84,7 +84,9 @@ def step(stage, time, dt, hold_for, held_for):
 def control(bodies, joints, contacts, actuators, handles, gravity, dt, dt_last, step):
     """Set the push and twist of every actuated body for dt, in steps of `step`; the last ones were held for
     dt_last, 0 at first."""
-    want(bodies, actuators, dt_last)  # 1.1
+    if actuators.scripted == 1:
+        feel_frames(bodies, contacts, actuators, dt_last)
+    want(bodies, actuators, dt, dt_last)  # 1.1
     for s in range(len(handles.done)):
         handles.done[s] = 0
     for a in range(len(handles.company)):
@@ -97,6 +99,23 @@ def control(bodies, joints, contacts, actuators, handles, gravity, dt, dt_last, 
             pull_tree(bodies, actuators, s, gravity, dt, dt_last)
     remember_motion(bodies, actuators)
     act(bodies, actuators, 0.5 * step)
+
+
+@kernel
+def feel_frames(bodies, contacts, actuators, dt_last):
+    """Note who touches a body that carries its keys: it would push that on, and be led on by it for ever."""
+    frames = actuators.frames
+    for a in range(len(frames.alone)):
+        if contacts is None or frames.first[a + 1] == frames.first[a]:
+            continue
+        frames.alone[a] += dt_last
+        for p in range(contacts.near.info[COUNT]):
+            one, other = contacts.pair[p, 0], contacts.pair[p, 1]
+            if contacts.touching[p] != 0.0 and actuators.body[a] in (one, other):
+                for f in range(frames.first[a], frames.first[a + 1]):
+                    carrier = frames.body[f]
+                    if frames.pinned[f] == 0.0 and bodies.inverse_mass[carrier] > 0.0 and carrier in (one, other):
+                        frames.alone[a] = 0.0
 
 
 @kernel

