@@ -303,10 +303,6 @@ MALFORMED = [
     ),
     # right, but beyond this version
     (
-        ACTORS + "appointments: {x: {cues: [a.move.1, b.move.1]}}",
-        "appointments.x: this version can read appointments but",
-    ),
-    (
         BALL + "actors: {ball: {goals: [{at: [0, 0, 0], time: 1}]}}",
         "actors.ball.goals: this version can read goals but",
     ),

@@ -100,3 +100,28 @@ def test_a_gripper_grips_by_default_and_slips_with_a_tenth_of_the_press() -> Non
     torque = float(take.channels["left.turn.torque"][take.time > 5].max())
     take = simulate(gripper(press=torque / 10))
     assert take.position[-1, take.index("box"), 2] < 0.15
+
+
+def test_a_hand_pushes_on_when_what_it_pressed_against_goes() -> None:
+    """What it cannot press for want of strength is not learnt as a load in the way."""
+    scene = Scene(seconds=6)
+    scene.body("ground", plane={}, fixed=True)
+    away = [{"time": 0, "at": [0.85, 0, 0.5]}, {"time": 3, "at": [0.85, 0, 0.5]}, {"time": 3.2, "at": [0.85, 3, 0.5]}]
+    scene.body("gate", box=[0.1, 1, 1], at=[0.85, 0, 0.5], follows=away, coating={"friction": 0})
+    scene.body("crate", box=[0.3, 0.3, 0.3], mass=2, at=[0.6, 0, 0.15])
+    hand = scene.body("hand", sphere=0.1, mass=1, at=[0, 0, 0.15])
+    hand.move([[0, 0, 0.15], [2, 0, 0.15]], speed=0.8)
+    x = simulate(scene).position[:, 3, 0]
+    assert x[180] == pytest.approx(0.4, abs=0.01)
+    assert x[180:].min() > x[180] - 0.01
+    assert x[-1] > 1.2
+
+
+def test_a_carrier_comes_to_its_key() -> None:
+    """Nothing firm holds it: its grip on what it carries is no reason to forget the load."""
+    scene = Scene(seconds=6)
+    tray = scene.body("tray", box=[0.6, 0.6, 0.1], mass=3, at=[0, 0, 1])
+    scene.body("crate", box=[0.3, 0.3, 0.3], mass=20, at=[0, 0, 1.2])
+    tray.move([[0, 0, 1]], strength="unlimited")
+    tray.turn([{"euler": [0, 0, 0]}], strength="unlimited")
+    assert simulate(scene).position[-1, 0, 2] == pytest.approx(1, abs=0.003)

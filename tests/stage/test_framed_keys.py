@@ -157,4 +157,4 @@ def test_framed_keys_can_be_changed_while_it_plays(field: str, value: Any) -> No
             show.change(f"actors.ball.move.{field}", value)
     take = show.take()
     assert (simulate(show.to_scene()).position == take.position).all()
-    assert take.channels["ball.speed"].max() < 4
+    assert take.channels["ball.speed"].max() < 5  # it is not thrown

@@ -337,21 +337,36 @@ def learn(bodies, actuators, handles, stuck, square, smooth, its_square, heavy, 
         keep_blocked(handles, stuck, square, extra)
         for i in range(n):
             gain[i] += extra[i]
-    for k in range(handles.count[ACTUATORS]):  # less what was missing for want of strength
+    for k in range(handles.count[ACTUATORS]):  # less what was missing for want of strength, where that moves anything
         a = handles.actuator[k]
         weakness = sub(get3(actuators.applied, a), get3(actuators.asked, a))
-        set_three(gain, k, axpy(1.0 / math.sqrt(actuators.whole_inertia[a]), weakness, three(gain, k)))
-    lasting = _lasting(actuators, handles, gain, heavy)
+        set_three(blocked, k, scale(weakness, 1.0 / math.sqrt(actuators.whole_inertia[a])))
+        set_three(extra, k, three(blocked, k))
+    keep_blocked(handles, smooth, its_square, extra)
+    for i in range(n):
+        gain[i] += blocked[i] - extra[i]
+    lasting, slips = _lasting(actuators, handles, gain, heavy), _slips(bodies, handles)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         change = scale(axpy(lasting, three(gain, k), three(missed, k)), math.sqrt(actuators.whole_inertia[a]))
         blend = blend_of(actuators, a, dt_last)
         rate = rate_of(bodies, actuators, a)
-        if norm(rate) < STILL * steady_rate(actuators, a) and _easiness(stuck, k) < GRIPPED * _easiness(smooth, k):
+        gripped = slips or _easiness(stuck, k) < GRIPPED * _easiness(smooth, k)
+        if gripped and norm(rate) < STILL * steady_rate(actuators, a):
             change = axpy(-HUNTING, get3(actuators.learnt, a), change)
         learnt = axpy(blend, change, get3(actuators.learnt, a))
         learnt = slow_down(learnt, rate, actuators, a, blend)
         set3(actuators.learnt, a, limit_size(learnt, _room(actuators, a, heavy)))
+
+
+@kernel
+def _slips(bodies, handles):
+    """Whether more is asked of friction on something firm than it is relied on to hold; it may hold all the same."""
+    for h in range(3 * handles.count[ACTUATORS], handles.count[HANDLES]):
+        firm = bodies.inverse_mass[handles.body[h, 0]] * bodies.inverse_mass[handles.body[h, 1]] == 0.0
+        if firm and handles.kind[h] == GRIP and handles.live[h] == 0:
+            return True
+    return False
 
 
 @kernel(inline=True)
