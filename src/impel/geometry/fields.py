@@ -15,6 +15,8 @@ from impel.geometry.kinds import BLOB, BOX, CAPSULE, PLANE, SPHERE
 from impel.kernel import Floats2, Integers2, kernel, struct
 from impel.motion.rotations import axpy, dot, get3, norm, scale, sub
 
+TINY = 1e-150  # m: the square of what is shorter loses its digits, and with them its direction
+
 Floats = NDArray[np.float64]
 
 
@@ -31,7 +33,7 @@ class Shapes:
 @kernel(inline=True)
 def _direction(v, length):
     """v / length, or any unit vector at a centre of symmetry, where all ways out are equally long."""
-    if length > 1e-300:
+    if length > TINY:
         return scale(v, 1.0 / length)
     return 0.0, 0.0, 1.0
 
@@ -46,7 +48,7 @@ def _sphere_field(p, radius):
 def _capsule_field(p, radius, half):
     v = (p[0], p[1], p[2] - min(max(p[2], -half), half))
     length = norm(v)
-    if length < 1e-300:  # on the axis: out sideways
+    if length < TINY:  # on the axis: out sideways
         return -radius, (1.0, 0.0, 0.0)
     return length - radius, scale(v, 1.0 / length)
 
@@ -55,7 +57,7 @@ def _capsule_field(p, radius, half):
 def _cylinder_field(p, radius, half):
     across = math.sqrt(p[0] * p[0] + p[1] * p[1])
     way_x, way_y = 1.0, 0.0
-    if across > 1e-300:
+    if across > TINY:
         way_x, way_y = p[0] / across, p[1] / across
     way_z = 1.0 if p[2] >= 0.0 else -1.0
     side = across - radius
