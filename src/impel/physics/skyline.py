@@ -45,26 +45,26 @@ def solve(tiles, envelope, begin, end, x):
     """Replace x, three numbers for each row of tiles, by the solution, given the factor."""
     for r in range(begin, end):
         row = envelope[r, ZERO]
-        v = _three(x, r)
+        v = three(x, r)
         for c in range(envelope[r, FIRST], r):
-            v = sub(v, transform(get_tile(tiles, row + c), _three(x, c)))
+            v = sub(v, transform(get_tile(tiles, row + c), three(x, c)))
         _, (l10, _, _), (l20, l21, _) = get_tile(tiles, row + r)
         second = v[1] - l10 * v[0]
-        _set_three(x, r, (v[0], second, v[2] - l20 * v[0] - l21 * second))
+        set_three(x, r, (v[0], second, v[2] - l20 * v[0] - l21 * second))
     for r in range(begin, end):
         (p0, _, _), (_, p1, _), (_, _, p2) = get_tile(tiles, envelope[r, ZERO] + r)
-        v = _three(x, r)
-        _set_three(x, r, (v[0] * p0, v[1] * p1, v[2] * p2))
+        v = three(x, r)
+        set_three(x, r, (v[0] * p0, v[1] * p1, v[2] * p2))
     for r in range(end - 1, begin - 1, -1):
         row = envelope[r, ZERO]
         _, (l10, _, _), (l20, l21, _) = get_tile(tiles, row + r)
-        v = _three(x, r)
+        v = three(x, r)
         second = v[1] - l21 * v[2]
         v = (v[0] - l10 * second - l20 * v[2], second, v[2])
-        _set_three(x, r, v)
+        set_three(x, r, v)
         for c in range(envelope[r, FIRST], r):
             a, b, d = get_tile(tiles, row + c)
-            _set_three(x, c, axpy(-v[0], a, axpy(-v[1], b, axpy(-v[2], d, _three(x, c)))))
+            set_three(x, c, axpy(-v[0], a, axpy(-v[1], b, axpy(-v[2], d, three(x, c)))))
 
 
 @kernel(inline=True)
@@ -80,12 +80,12 @@ def set_tile(tiles, i, tile):
 
 
 @kernel(inline=True)
-def _three(x, i):
+def three(x, i):
     return x[3 * i], x[3 * i + 1], x[3 * i + 2]
 
 
 @kernel(inline=True)
-def _set_three(x, i, v):
+def set_three(x, i, v):
     x[3 * i], x[3 * i + 1], x[3 * i + 2] = v
 
 

@@ -19,7 +19,7 @@ from impel.physics.closing import keep_limits, keep_places, take_limits, take_pl
 from impel.physics.joint_forces import keep_grip, let_loose, take_grip
 from impel.physics.joint_rows import lean, look, resist, turned, weigh
 from impel.physics.joints import ANGULAR_A, ANGULAR_B, JOINT, LINEAR, LIVE, MEMBER, TILE, TURNING_A, TURNING_B
-from impel.physics.skyline import ZERO, solve
+from impel.physics.skyline import ZERO, set_three, solve, three
 from impel.stage.handles import (
     ABOUT_A,
     ABOUT_B,
@@ -30,9 +30,7 @@ from impel.stage.handles import (
     LIMIT,
     MEMBERS,
     gather_cluster,
-    set_three,
     take_hold,
-    three,
 )
 from impel.stage.settling import note_damping, settle
 

@@ -140,16 +140,6 @@ def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Ha
     )
 
 
-@kernel(inline=True)
-def three(vector, k):
-    return vector[3 * k], vector[3 * k + 1], vector[3 * k + 2]
-
-
-@kernel(inline=True)
-def set_three(vector, k, v):
-    vector[3 * k], vector[3 * k + 1], vector[3 * k + 2] = v
-
-
 @kernel
 def gather_cluster(bodies, joints, contacts, actuators, handles, s):
     """List the actuators, bodies and islands of the cluster of structure s; is it touched by anything?"""

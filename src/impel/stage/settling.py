@@ -26,6 +26,7 @@ from impel.control.law import (
 )
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, dot, get3, get3_at, norm, scale, set3, sub
+from impel.physics.skyline import set_three, three
 from impel.stage.handles import (
     ABOUT_A,
     ABOUT_B,
@@ -42,8 +43,6 @@ from impel.stage.handles import (
     SHAKY,
     TWIST,
     lift_of,
-    set_three,
-    three,
 )
 
 ROUNDS = 6  # of letting go
@@ -337,14 +336,17 @@ def learn(bodies, actuators, handles, stuck, square, smooth, its_square, heavy, 
         keep_blocked(handles, stuck, square, extra)
         for i in range(n):
             gain[i] += extra[i]
+    weak = False
     for k in range(handles.count[ACTUATORS]):  # less what was missing for want of strength, where that moves anything
         a = handles.actuator[k]
         weakness = sub(get3(actuators.applied, a), get3(actuators.asked, a))
+        weak |= dot(weakness, weakness) > 0.0
         set_three(blocked, k, scale(weakness, 1.0 / math.sqrt(actuators.whole_inertia[a])))
         set_three(extra, k, three(blocked, k))
-    keep_blocked(handles, smooth, its_square, extra)
-    for i in range(n):
-        gain[i] += blocked[i] - extra[i]
+    if weak:
+        keep_blocked(handles, smooth, its_square, extra)
+        for i in range(n):
+            gain[i] += blocked[i] - extra[i]
     lasting, slips = _lasting(actuators, handles, gain, heavy), _slips(bodies, handles)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
@@ -455,9 +457,8 @@ def note_damping(actuators, handles, dt):
     stuck, square = (handles.stuck, handles.square[ALL]) if held else (handles.free, handles.square[NOTHING])
     forces, spare, swap, other = handles.dense[0], handles.dense[1], handles.dense[2], handles.dense[3]
     write_out(stuck, square, n, forces, spare, swap)
-    if held:
-        _see_how_lively(actuators, handles, forces, dt)
     if held:  # and for what is in the way: (1 - N·W)·N_free·(1 - W·N)
+        _see_how_lively(actuators, handles, forces, dt)
         write_out(handles.free, handles.square[NOTHING], n, other, spare, swap)
         multiply_dense(forces, stuck, n, spare)
         for i in range(n):
@@ -477,8 +478,9 @@ def note_damping(actuators, handles, dt):
             b = handles.actuator[m]
             handles.partner[a, m] = b
             share = -math.sqrt(actuators.whole_inertia[a] * actuators.whole_inertia[b]) * actuators.damping[b]
-            if _stands(handles, actuators.body[b]) or _stands(handles, actuators.against[b]):
-                share *= 1.0 if actuators.against[b] < 0 else 0.0  # its rate would tell of rattle
+            body, other = actuators.body[b], actuators.against[b]
+            if other >= 0 and (_stands(handles, body) or _stands(handles, other)):
+                share = 0.0  # its rate would tell of rattle
             for i in range(3):
                 for j in range(3):
                     handles.damper[3 * a + i, 3 * m + j] = share * forces[3 * k + i, 3 * m + j]
