@@ -11,6 +11,12 @@ from endings import assert_whole, command, crowded, unheard
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="ends in other ways")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def compiled(tmp_path_factory):
+    """What runs for the first time on a machine compiles, and says so."""
+    subprocess.run(command(tmp_path_factory.mktemp("first")), capture_output=True, check=True)
+
+
 def test_nobody_listens_and_everything_is_written(tmp_path):
     assert unheard(tmp_path, 0.0) == 141
 
