@@ -21,6 +21,7 @@ from impel.search.strategies import CMA
 NEARNESS = (0.1, 1.0, 10.0)  # how much a rung is drawn to the one below: the first that lets the two be blended
 BUDGET = 6000  # gaits tried for a rung
 RUNGS = 6
+FITS = 0.02  # of a rung's energy and time that it may miss
 LIVELY = 2  # how well two rungs can be blended at best
 CALM = (
     0.11  # m/s a tick: what the body's velocity may change by, with room for what slides of the mood add (0.2 in all)
@@ -68,10 +69,11 @@ def evolve_library(
         for nearness in NEARNESS:
             point = _next_rung(one_order, wishes, encoding, below, least, nearness, seed, report)
             row = encoding.rows(point[None])[0]
-            found.append((_blends(walker, rungs[-1].genes.row(), row, wishes) if rungs else LIVELY, -nearness, point))
-            if found[-1][0] == LIVELY:
+            blends = _blends(walker, rungs[-1].genes.row(), row, wishes) if rungs else LIVELY
+            found.append((blends > 0, _fits(walker, wishes, row), blends, -nearness, point))
+            if found[-1][:3] == (True, True, LIVELY):
                 break
-        point = max(found, key=lambda each: each[:2])[2]
+        *_, point = max(found, key=lambda each: each[:4])
         row = encoding.rows(point[None])[0]
         below = point
         rungs.append(Rung(wishes=wishes, genes=genes_of(row)))
@@ -81,6 +83,13 @@ def evolve_library(
     except Problem as problem:
         raise Problem(f"{walker.name}: found no {problem.lines[0]}; try other wishes or another seed") from None
     return library
+
+
+def _fits(walker: Walker, wishes: Wishes, row: Floats) -> bool:
+    """Whether a gait has the energy and the time of its rung."""
+    measured, part = measure_rows(walker, wishes, row), wishes.measured_in(walker)
+    off = measured.energy[0] / (part * wishes.energy), measured.seconds[0] / (part * (wishes.seconds or np.inf))
+    return abs(off[0] - 1) < FITS and (wishes.seconds is None or abs(off[1] - 1) < FITS)
 
 
 def _blends(walker: Walker, below: Floats, row: Floats, wishes: Wishes) -> int:

@@ -47,7 +47,7 @@ FIRST_PACE = 0.5
 SETTLING = 2.5  # rate per cycle at which wishes given on the way are taken up, critically damped
 HALTING = 8.0  # rate per cycle at which it stops and goes on, where something makes it wait
 LIMPING = 0.3  # of a pace that a full limp taken up on the way takes off, since the body is off its middle
-WIDER = 1.2  # of its pace that a foot may step in a turn, where outer feet go farther than the body
+WIDER = 1.35  # of its pace that a foot may step in a turn, where outer feet go farther than the body
 SAME_PLACE = 1e-3  # of a pace: a foot this close to where it should be is not lifted
 SHORT_STEP = 0.3  # of a pace: shorter steps are lifted less
 TAUT = 0.02  # leg halves before a leg is stretched, in which it begins to hold the body down
@@ -130,20 +130,17 @@ def _raise_over(step, surfaces, unit, smooth):
     """The amplitude at which the step clears every edge on its way."""
     looks = 48
     amplitude = step[_HIGH]
-    first = surface_at(surfaces, step[_FROM], step[_FROM + 1])
-    last = surface_at(surfaces, step[_TO], step[_TO + 1])
     dx, dy = step[_TO] - step[_FROM], step[_TO + 1] - step[_FROM + 1]
     far = max(math.sqrt(dx * dx + dy * dy), 1e-9)
     for look in range(1, looks):
         ahead, height = swing(look / looks, smooth)
         base = step[_FROM + 2] + ahead * (step[_TO + 2] - step[_FROM + 2])
         x, y = step[_FROM] + ahead * dx, step[_FROM + 1] + ahead * dy
-        under = surface_at(surfaces, x, y)
+        under = surfaces[surface_at(surfaces, x, y), TOP]
         for side in (-1.0, 0.0, 1.0):
             off = side * PASSING * unit / far
-            k = surface_at(surfaces, x + off * dx, y + off * dy)
-            need = surfaces[k, TOP]
-            if k not in (first, last) or (k != under and need > base):
+            need = surfaces[surface_at(surfaces, x + off * dx, y + off * dy), TOP]
+            if need not in (step[_FROM + 2], step[_TO + 2]) or (need != under and need > base):
                 need += CLEARANCE * unit
             amplitude = max(amplitude, (need - base) / height)
     return amplitude

@@ -15,6 +15,7 @@ from impel.gaits.mood import Moods
 from impel.gaits.route import Route, make_route
 from impel.gaits.steps import MOOD, LIMP, PACE_FACTOR, STATURE_FACTOR, WISHES, Recorded, new_state, walk_ticks
 from impel.gaits.walker import Floats, Walker, rig_of
+from impel.gaits.wishes import SMOOTH_JUMP
 
 Keys = float | Sequence[tuple[float, float]]  # a value, or (time, value) pairs to go through
 
@@ -65,7 +66,8 @@ def walk(
     """Walk along a path from standing to standing, or for some seconds.
 
     Mood (0 to 100), pace (m), mean height of the body (m) and limp (0 to 1, of the leg `lame`) may each be one value or
-    (time, value) keys. `boxes` are more surfaces, wherever they stand (see ground.py). Raises `Problem` if a leg would be too short for what is asked.
+    (time, value) keys. `boxes` are more surfaces, wherever they stand (see ground.py). Raises `Problem` if a leg would be
+    too short for what is asked.
     """
     ground = ground or Ground()
     walker = moods.walker
@@ -85,7 +87,8 @@ def walk(
     while True:  # stand lower where legs are too short for the ground, higher where the body would hit it
         walked = _step_along(moods, route, surfaces, leg, keys, stature, seconds)
         bump = _bump(walked)
-        wanted = -1 if walked.stretch > 0.0 else 1 if bump is not None else 0
+        taut = walked.stretch > 0.0 or (moods.curve == "smooth" and walked.jump > SMOOTH_JUMP)
+        wanted = -1 if taut else 1 if bump is not None else 0
         if wanted == 0 or wanted == -direction or not rough or not 0.6 < stature < 2.0:
             break
         stature, direction = stature * (1.0 + STATURE_STEP * wanted), wanted

@@ -71,7 +71,9 @@ class Wishes(_Strict):
 
     def way(self, walker: Walker) -> float:
         """How long the way is for this walker (m)."""
-        return max(DISTANCE, 2.0 * walker.leg_length) if self.distance is None else self.distance
+        if self.distance is not None:
+            return self.distance
+        return DISTANCE if self.in_full_stride else max(DISTANCE, 2.0 * walker.leg_length)
 
     def measured_in(self, walker: Walker) -> float:
         """Which part of energy and time is measured: all, or in full stride those of `DISTANCE`."""

@@ -205,9 +205,9 @@ class Performance:
         """Let a change happen."""
         try:
             scene = next_scene(self.scene, change.field, change.value)
+            parts, self.compiled = adopt(self.stage, self.compiled, scene, change.field)
         except Problem as problem:
             raise Problem(*(f"{self.source}: {line}" for line in problem.lines)) from None
-        parts, self.compiled = adopt(self.stage, self.compiled, scene, change.field)
         self.scene = scene
         self.made += 1
         self.clock.level[0] = min(self.clock.level[0], self.compiled.pace.deepest)
