@@ -49,7 +49,7 @@ class Link(Drawn):
     com: Point | None = Field(None, description="Mass centre as drawn; the middle if not given.")
     inertia: Positive | None = Field(None, description="About the mass centre, in kg·m²; that of a rod if not given.")
     thickness: Positive = Field(0.01, description="Radius of the drawn capsule, in metres. Only for the picture.")
-    color: Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")] = "#8d99ae"
+    color: Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")] = Field("#8d99ae", description="For the picture.")
 
     def length(self) -> float:
         return math.dist(self.start, self.end)
@@ -78,7 +78,7 @@ class Joint(Drawn):
 class Contact(Drawn):
     """A point that feels the ground."""
 
-    link: Name
+    link: Name = Field(description="The link that it belongs to.")
     at: Point = Field(description="Where it sits as drawn, in metres.")
 
 
@@ -96,21 +96,27 @@ class Ground(Drawn):
 class Cycle(Drawn):
     """What a search starts from."""
 
-    poses: Annotated[int, Field(ge=1, le=64)] = 4
+    poses: Annotated[int, Field(ge=1, le=64)] = Field(4, description="How many poses a cycle has.")
     time: Time = Field(0.12, description="Seconds on every arc.")
 
 
 class Figure(Drawn):
     """A planar creature: links, joints, contact points and the ground it runs on."""
 
-    figure: Name
-    about: str = ""
-    links: dict[Name, Link] = Field(min_length=1, max_length=MAX_LINKS)
-    joints: dict[Name, Joint] = {}
-    contacts: dict[Name, Contact] = {}
-    ground: Ground = Field(default_factory=lambda: Ground.model_validate({}))
+    figure: Name = Field(description="What it is called.")
+    about: str = Field("", description="A line on what it is.")
+    links: dict[Name, Link] = Field(
+        min_length=1, max_length=MAX_LINKS, description="Its rigid pieces by name; the first is the root."
+    )
+    joints: dict[Name, Joint] = Field({}, description="What ties the links, by name, from the root outwards.")
+    contacts: dict[Name, Contact] = Field({}, description="The points that feel the ground, by name.")
+    ground: Ground = Field(
+        default_factory=lambda: Ground.model_validate({}), description="What it runs on; level if not given."
+    )
     fall: Positive = Field(75.0, description="Tilt of the root at which it counts as fallen, in degrees.")
-    cycle: Cycle = Field(default_factory=lambda: Cycle.model_validate({}))
+    cycle: Cycle = Field(
+        default_factory=lambda: Cycle.model_validate({}), description="How many poses a search begins with, how long."
+    )
     start: dict[Name, Number] = Field({}, description="Angles at time 0, in degrees, where not as drawn.")
 
     @property
