@@ -7,7 +7,6 @@ import plain_gait
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from scaling import scaled
 
 from impel.gaits.carrying import GRAVITY, pulled, steady_start

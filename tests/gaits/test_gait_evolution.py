@@ -35,7 +35,9 @@ def test_best_fitness_of_a_thousand_is_as_published_or_better():
     allowed = {30: 5.0, 100: 0.5, 300: 2.0, 400: 12.0}
     amplitude, period = {}, {}
     for energy, most in allowed.items():
-        runs = [evolve(CREATURE, Wishes(energy=energy, curve="paper", in_full_stride=True), seed=seed) for seed in range(5)]
+        runs = [
+            evolve(CREATURE, Wishes(energy=energy, curve="paper", in_full_stride=True), seed=seed) for seed in range(5)
+        ]
         assert np.median([run.history[20].fitness for run in runs]) <= most
         assert np.abs(np.median([run.energy for run in runs]) / energy - 1) <= 0.02
         amplitude[energy] = np.median([run.gait.genes.amplitude for run in runs])

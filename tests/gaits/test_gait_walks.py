@@ -136,8 +136,8 @@ def test_a_library_whose_energy_does_not_rise_is_refused():
 @pytest.mark.parametrize("curve", ["smooth", "paper"])
 @pytest.mark.parametrize("name", walker_names())
 def test_in_full_stride_walking_costs_what_the_cycle_says(name, curve):
-    """Two independent ways to the same motion and energy: the closed cycle in its periodic state, and steps taken one by
-    one from standing, far from start and stop."""
+    """Two independent ways to the same motion and energy: the closed cycle in its periodic state, and steps taken one
+    by one from standing, far from start and stop."""
     gait = MOODS[name].gait(60).model_copy(update={"curve": curve})
     row = gait.genes.row()
     # Whole ticks, so that both see the same instants.
@@ -271,7 +271,11 @@ def test_stairs_are_climbed_and_obstacles_stepped_over_without_touching_them(nam
         ]
         assert np.ptp(surfaces[around, TOP]) == 0
     level = surfaces[under, TOP] > surfaces[:, TOP].min()
-    crossing = walked.lifted.reshape(-1) & level & np.append(under[walked.foot.shape[1] :] != under[: -walked.foot.shape[1]], [False] * walked.foot.shape[1])
+    crossing = (
+        walked.lifted.reshape(-1)
+        & level
+        & np.append(under[walked.foot.shape[1] :] != under[: -walked.foot.shape[1]], [False] * walked.foot.shape[1])
+    )
     if len(ground.obstacles):
         assert above[crossing].min() > CLEARANCE * unit / 2
     assert walked.body[-1, 2] - walked.body[0, 2] == pytest.approx(ground.edges()[-1, 1], abs=0.01)
@@ -303,7 +307,10 @@ def test_a_foot_never_lands_on_an_obstacle_or_an_edge():
         ({"lame": "tail"}, "lame: creature has no leg 'tail'"),
         ({"path": [(0, 0)]}, "path: needs at least two points"),
         ({"path": [(0, 0), (1, 0), (1, 0)]}, "path: points 2 and 3 are the same place"),
-        ({"ground": Ground(stairs=(Stairs(start=3, rise=0.2, tread=0.1, steps=2),))}, "stairs.0.tread: must be at least"),
+        (
+            {"ground": Ground(stairs=(Stairs(start=3, rise=0.2, tread=0.1, steps=2),))},
+            "stairs.0.tread: must be at least",
+        ),
         ({"path": [(0, 0), (9e3, 0)]}, "path: 9000 m takes longer than 3600 s at any pace"),
         ({"path": [(0, 0), (2e4, 0)]}, "path: is 2e+04 m long, must be at most 10000 m"),
         ({"mood": [(5, 10), (1, 20)]}, "mood: times must be finite and in order"),

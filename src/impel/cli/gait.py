@@ -109,7 +109,8 @@ def evolve(
     given = {
         "energy": energy, "seconds": seconds, "distance": distance, "min_height": min_height,
         "max_height": max_height, "min_pace": min_pace, "max_pace": max_pace, "lame": lame, "max_load": max_load,
-        "support": support, "min_contact": min_contact, "min_heave": min_heave, "max_heave": max_heave, "curve": curve, "ground": _ground(stairs, obstacle),
+        "support": support, "min_contact": min_contact, "min_heave": min_heave, "max_heave": max_heave,
+        "curve": curve, "ground": _ground(stairs, obstacle),
     }  # fmt: skip
     wishes = validated(Wishes, {name: value for name, value in given.items() if value is not None}, "wishes")
     creature = load_walker(walker)
@@ -232,8 +233,8 @@ def walk(
     path: Annotated[
         str | None,
         _wish(
-            "Points to walk through, as x,y in metres, with spaces between; if not given, straight on as far as the gait "
-            "was evolved for, or 8 m.",
+            "Points to walk through, as x,y in metres, with spaces between; if not given, straight on as far as the "
+            "gait was evolved for, or 8 m.",
             "POINTS",
         ),
     ] = None,
@@ -281,7 +282,7 @@ def walk(
             lame=lame,
             ground=validated(Ground, _ground(stairs, obstacle), "ground"),
             seconds=seconds,
-            **{name: _keys(name, text) for name, text in keys.items()},
+            **{name: _keys(name, text) for name, text in keys.items()},  # type: ignore[arg-type]
         )
         take = as_take(walked, fps=fps)
     spent = walked.energy[-1].sum()

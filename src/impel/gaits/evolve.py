@@ -51,7 +51,6 @@ class Evolved:
     def seconds(self) -> float:
         return float(self.measured.seconds[0])
 
-
     def meets(self, wishes: Wishes) -> bool:
         """Whether time and energy are what was wished for."""
         on_time = wishes.seconds is None or abs(self.seconds / wishes.seconds - 1) <= ON_TIME
@@ -60,9 +59,10 @@ class Evolved:
 
 def measure_rows(walker: Walker, wishes: Wishes, rows: Floats) -> Measured:
     """On the way that was wished for, or in full stride."""
+    stride = measure(walker, rows, curve=wishes.curve, lame=wishes.lame)
     if wishes.in_full_stride:
-        return measure(walker, rows, curve=wishes.curve, lame=wishes.lame)
-    return measure_walks(
+        return stride
+    walks = measure_walks(
         walker,
         rows,
         distance=wishes.way(walker),
@@ -71,6 +71,12 @@ def measure_rows(walker: Walker, wishes: Wishes, rows: Floats) -> Measured:
         lame=wishes.lame,
         patience=None if wishes.seconds is None else 2.5 * wishes.seconds,
     )
+    for name in (
+        "stretch",
+        "jump",
+    ):  # a short way may end before full stride, but the gait will be taken on longer ones
+        np.maximum(getattr(walks, name), getattr(stride, name), out=getattr(walks, name))
+    return walks
 
 
 def evolve(
@@ -140,9 +146,7 @@ def evolve(
     return Evolved(gait, best_score, final, history, binding, possible, outcome.interrupted)
 
 
-def nearest_granted(
-    wishes: Wishes, found: Evolved, search_again: Callable[[Wishes], Evolved]
-) -> Wishes | None:
+def nearest_granted(wishes: Wishes, found: Evolved, search_again: Callable[[Wishes], Evolved]) -> Wishes | None:
     """The wish nearest to one that could not be met that can be: what was found instead, asked for and met."""
     for _ in range(GRANTS):
         if not found.possible:

@@ -76,12 +76,14 @@ class Gait(_Strict):
     walker: WhoseGait
     curve: Curve = Field(default="smooth", description="How a foot moves through the air; `paper` lands hard.")
     energy: NotNegative | None = Field(default=None, description="What walking that way costs; the mood.")
-    seconds: Positive | None = Field(default=None, description="How long walking that way takes, from standing to standing.")
+    seconds: Positive | None = Field(
+        default=None, description="How long walking that way takes, from standing to standing."
+    )
     distance: Positive | None = Field(
         default=None, description="How long that way is (m); 4 m in full stride if not given."
     )
     lame: str | None = Field(default=None, description="The leg that it spares, if any.")
-    genes: Genes
+    genes: Genes = Field(description="How it walks.")
 
     def load_walker(self) -> Walker:
         walker = walker_of(self.walker)

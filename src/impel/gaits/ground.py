@@ -42,8 +42,8 @@ class Obstacle(_Strict):
 
 
 class Ground(_Strict):
-    stairs: tuple[Stairs, ...] = ()
-    obstacles: tuple[Obstacle, ...] = ()
+    stairs: tuple[Stairs, ...] = Field(default=(), description="Flights of stairs to climb.")
+    obstacles: tuple[Obstacle, ...] = Field(default=(), description="Things to step over.")
 
     @property
     def flat(self) -> bool:
@@ -78,7 +78,7 @@ class Ground(_Strict):
         """The table for the kernels, (K, 8), on this way for a walker whose legs are 2 `unit` long."""
         edges = self.edges()
         bottom = float(edges[:, 1].min())
-        rows = [(0.0, 0.0, 1.0, 0.0, math.inf, math.inf, bottom, 1.0)]
+        rows: list[tuple[float, ...]] = [(0.0, 0.0, 1.0, 0.0, math.inf, math.inf, bottom, 1.0)]
         starts = np.append(edges[:, 0], max(float(edges[-1, 0]), route.length) + WIDTH * unit)
         starts[0] = min(float(starts[1]), 0.0) - WIDTH * unit
         for k, (top, stands) in enumerate(edges[:, 1:]):
@@ -109,7 +109,7 @@ def _along(
     surface goes on, reach a little under them, so that no gap opens where the way turns."""
     count = 1 if route.straight else max(1, math.ceil((end - start) / (PIECE * unit)))
     cuts = np.linspace(start, end, count + 1)
-    rows = []
+    rows: list[tuple[float, ...]] = []
     for j, (a, b) in enumerate(itertools.pairwise(cuts)):
         hidden = below[0] or j > 0, below[1] or j < count - 1
         turn = abs(place_on(route, float(b))[2] - place_on(route, float(a))[2])

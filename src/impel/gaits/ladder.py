@@ -1,6 +1,5 @@
 """Make a library of moods: gaits for wishes of rising energy, each near the one below, so that they can be blended."""
 
-import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -30,7 +29,10 @@ TRIED = 20_000  # random gaits by which it is found out what a walker can do
 FEWEST = 50  # of these that must be able to walk, for their energies to tell anything
 NEIGHBOURS = 0.05  # share of them that count as having a rung's energy
 HURRY = (0.6, 0.15)  # how the times of the first and the last rung rank: leisurely when exhausted, fast when exuberant
-STATURE = (0.05, 0.85)  # how the heights of the first and the last rung rank: crouched when exhausted, tall when exuberant
+STATURE = (
+    0.05,
+    0.85,
+)  # how the heights of the first and the last rung rank: crouched when exhausted, tall when exuberant
 FRUGAL = 0.9  # of what the cheapest of random gaits cost: evolution finds better
 UNMOVED = 1e-3  # rad: a body that rolls or pitches less does not seem to
 RISE = 1.1  # by which roll and pitch grow from rung to rung, at least
@@ -164,9 +166,10 @@ def ladder_for(walker: Walker, *, seed: int = 0) -> tuple[list[int], list[Wishes
     liveliest = min(HEAVE * walker.leg_length, float(np.quantile(heave, 0.75)))
     lively = heave >= liveliest
     lively &= seconds <= np.quantile(seconds[lively], HURRY[1])
-    low, high = FRUGAL * np.quantile(energy, 0.01), np.quantile(energy[lively], 0.9)
-    slow, fast = np.quantile(seconds[_nearest(energy, low)], HURRY[0]), np.median(seconds[lively])
-    energies, times = np.geomspace(low, high, RUNGS), np.geomspace(slow, min(fast, slow), RUNGS)
+    low, high = FRUGAL * float(np.quantile(energy, 0.01)), float(np.quantile(energy[lively], 0.9))
+    slow = float(np.quantile(seconds[_nearest(energy, low)], HURRY[0]))
+    quick = min(float(np.median(seconds[lively])), slow)
+    energies, times = np.geomspace(low, high, RUNGS), np.geomspace(slow, quick, RUNGS)
     heaves = np.geomspace(CALMEST * liveliest, liveliest, RUNGS)
     heights = np.quantile(tried["low"], STATURE)
     contacts = np.minimum(np.linspace(*CONTACT, RUNGS), 0.98 * tried["contact"].max())

@@ -32,8 +32,8 @@ FINENESS = 60  # blends tabulated between two evolved gaits; named energies are 
 
 
 class Rung(_Strict):
-    wishes: Wishes
-    genes: Genes
+    wishes: Wishes = Field(description="What was wished for, by which the gait can be found again.")
+    genes: Genes = Field(description="How it walks.")
 
 
 class Library(_Strict):

@@ -71,7 +71,7 @@ def pose_parts(body, heading, roll, pitch, foot, rig, lift, position, orientatio
         end = get3(foot, i)
         pole = turned(frame, rig.pole, i)
         knee = find_knee(hip, end, pole, rig.length[i, 0], rig.length[i, 1])
-        # The leg bends in the plane of hip, foot and pole, whose normal is its y axis: it never flips as it straightens.
+        # It bends in the plane of hip, foot and pole, whose normal is its y axis: it never flips as it straightens.
         normal = cross(sub(end, hip), pole)
         normal = scale(normal, 1.0 / norm(normal))
         for part in range(3):

@@ -13,7 +13,7 @@ from impel.gaits.gait import CYCLE, DELAYS, PACE, PERIOD, STATURE, TICK, Gait, l
 from impel.gaits.ground import COSINE, HALF_LENGTH, HALF_WIDTH, SINE, TOP, Ground, X, Y, ground_problems
 from impel.gaits.mood import Moods
 from impel.gaits.route import Route, make_route
-from impel.gaits.steps import MOOD, LIMP, PACE_FACTOR, STATURE_FACTOR, WISHES, Recorded, new_state, walk_ticks
+from impel.gaits.steps import LIMP, MOOD, PACE_FACTOR, STATURE_FACTOR, WISHES, Recorded, new_state, walk_ticks
 from impel.gaits.walker import Floats, Walker, rig_of
 from impel.gaits.wishes import SMOOTH_JUMP
 
@@ -66,8 +66,8 @@ def walk(
     """Walk along a path from standing to standing, or for some seconds.
 
     Mood (0 to 100), pace (m), mean height of the body (m) and limp (0 to 1, of the leg `lame`) may each be one value or
-    (time, value) keys. `boxes` are more surfaces, wherever they stand (see ground.py). Raises `Problem` if a leg would be
-    too short for what is asked.
+    (time, value) keys. `boxes` are more surfaces, wherever they stand (see ground.py). Raises `Problem` if a leg
+    would be too short for what is asked.
     """
     ground = ground or Ground()
     walker = moods.walker

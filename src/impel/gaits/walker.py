@@ -26,8 +26,9 @@ STANCE = 0.85  # leg lengths from hip to foot: the usual stance, with room to sp
 THICKNESS = 0.03  # radius of a leg, in leg lengths
 LEAST_BEND = math.radians(1)  # between the knee's direction and the leg at rest, else any swing turns the knee about
 
-Finite = Annotated[float, Field(allow_inf_nan=False)]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+FARTHEST = 1e6  # m, s or kg: more was not meant
+Finite = Annotated[float, Field(ge=-FARTHEST, le=FARTHEST, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
 Range = tuple[Finite, Finite]
 
 
@@ -71,8 +72,8 @@ class Leg(_Strict):
 
 class Body(_Strict):
     shape: dict[str, Any] = Field(description="The body's shape, as in a scene: a sphere or a box.")
-    mass: Positive = 1.0
-    color: str = Field(default="#e4572e", pattern="^#[0-9a-fA-F]{6}$")
+    mass: Positive = Field(default=1.0, description="How heavy it is (kg): what its legs carry.")
+    color: str = Field(default="#e4572e", pattern="^#[0-9a-fA-F]{6}$", description="Colour of the body.")
 
     @field_validator("shape")
     @classmethod
@@ -83,6 +84,11 @@ class Body(_Strict):
             case {"box": [*sides]} if len(sides) == 3 and all(_is_size(side) for side in sides) and len(shape) == 1:
                 return shape
         raise ValueError("must be {sphere: radius} or {box: [x, y, z]} with positive sizes")
+
+    @property
+    def reach(self) -> float:
+        """How far it reaches from its middle (m)."""
+        return float(self.shape["sphere"] if "sphere" in self.shape else math.hypot(*self.shape["box"]) / 2)
 
     @property
     def height(self) -> float:
@@ -98,16 +104,16 @@ class Body(_Strict):
 
 
 def _is_size(value: Any) -> bool:
-    return isinstance(value, int | float) and 0 < value < math.inf
+    return isinstance(value, int | float) and 0 < value <= FARTHEST
 
 
 class Limits(_Strict):
-    """Between which values each gene may lie, by the length of the legs. The defaults are those of paper 001's creature."""
+    """Between which values each gene may lie, by the length of the legs. The defaults are of paper 001's creature."""
 
     amplitude: Range = Field(default=(0.05, 0.5), description="How high a foot is lifted, in leg lengths.")
     pace: Range = Field(default=(0.15, 1.3), description="How far a foot is carried in one step, in leg lengths.")
     period: Range = Field(
-        default=(0.1768, 1.1785),
+        default=(0.25 / math.sqrt(2), 400 / 240 / math.sqrt(2)),
         description="How long one foot is in the air, in seconds if legs were 1 m long: legs four times as long take "
         "twice the time.",
     )
@@ -116,8 +122,8 @@ class Limits(_Strict):
     spring: Range = Field(
         default=(0.003, 0.09), description="How far its legs give under its weight, like springs, in leg lengths."
     )
-    spacing: Range | None = Field(
-        default=None,
+    spacing: Range = Field(
+        default=None,  # type: ignore[assignment]
         description="Time between one foot's lift and the next one's, in periods; 0.4 to 1, or 1 to 1.6 for two legs, "
         "if not given.",
     )
@@ -145,25 +151,28 @@ class Bounds(NamedTuple):
 
 
 class Walker(_Strict):
-    name: str = Field(min_length=1)
-    body: Body
+    name: str = Field(min_length=1, description="What it is called.")
+    body: Body = Field(description="What its legs carry.")
     legs: dict[str, Leg] = Field(description="Two, four or six legs by name, in the order in which genes list them.")
-    stance: Positive | None = Field(
-        default=None,
+    stance: Positive = Field(
+        default=None,  # type: ignore[assignment]
         description="How far the foot is from the hip when the walker stands at stature 1; 0.85 of the shortest leg if "
         "not given.",
     )
-    thickness: Positive | None = Field(
-        default=None,
+    thickness: Positive = Field(
+        default=None,  # type: ignore[assignment]
         description="Radius of the legs, for drawing and for bumping into things; 0.03 of their length if not given.",
     )
     color: str = Field(default="#33658a", pattern="^#[0-9a-fA-F]{6}$", description="Colour of the legs.")
-    limits: Limits = Field(default_factory=lambda: Limits.model_validate({}))
+    limits: Limits = Field(
+        default_factory=lambda: Limits.model_validate({}),
+        description="Between which values its genes may lie, in leg lengths; those of paper 001 if not given.",
+    )
     orders: list[list[Annotated[int, Field(ge=0)]]] | None = Field(
         default=None, description="In which orders the feet may be lifted, one place per leg; any order if not given."
     )
-    rhythm: Literal["paper", "even"] | None = Field(
-        default=None,
+    rhythm: Literal["paper", "even"] = Field(
+        default=None,  # type: ignore[assignment]
         description="`paper`: the next cycle begins when the last foot lands; `even`: lifts follow each other evenly. "
         "Even for two legs, else as in the paper, if not given.",
     )
@@ -271,7 +280,7 @@ class Rig:
     grip: tuple[float, float]  # m²: how far ahead and aside legs hold the body against pitch and roll, squared
 
 
-# A hip holds the body a little also where it has no lever, so that two legs side by side do not let it fall on its nose.
+# A hip holds the body a little also where it has no lever: two legs side by side do not let it fall on its nose.
 HIP = 0.2  # leg lengths
 
 

@@ -1,5 +1,5 @@
-"""What gaits cost on a whole way, from standing to standing, over stairs and obstacles if there are any: a population at
-a time."""
+"""What gaits cost on a whole way, from standing to standing, over stairs and obstacles if there are any: a population
+at a time."""
 
 import math
 

@@ -54,8 +54,8 @@ Length = Annotated[Series, *_series(1e-3, 1e3, "of metres from 0.001 to 1000")]
 
 
 class Walker(Model):
-    """A creature that walks along a path as its mood tells it, pushes what is in its way, and waits for what is too heavy
-    to push."""
+    """A creature that walks along a path as its mood tells it, pushes what is in its way, and waits for what is too
+    heavy to push."""
 
     example: ClassVar[str] = "{walker: creature, mood: 40, path: [[0, 0, 0], [4, 0, 0]]}"
     walker: str = Field(

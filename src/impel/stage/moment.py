@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 
 class Moment:
-    """What a controller of your own sees, and what it can do: read the bodies, push and twist them, change the scene."""
+    """What a controller of your own sees, and can do: read the bodies, push and twist them, change the scene."""
 
     def __init__(self, performance: "Performance") -> None:
         self._performance = performance

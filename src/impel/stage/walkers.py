@@ -118,7 +118,7 @@ def _join(troupe: Troupe, name: str, walker: Walker, scene: Scene) -> None:
     given, ground = walker.wishes(), walker.path[0][2]
     route = make_route([point[:2] for point in walker.path], moods.walker.leg_length)
     boxes, steps_on = _boxes(scene, route, ground, moods.walker)
-    # Walked through beforehand, as far as nothing stops it: so what its legs cannot do is known before the curtain opens.
+    # Walked through beforehand, as if nothing stopped it: so what its legs cannot do is known at once.
     time = max(scene.world.seconds - walker.start, 0.0) + 2 * TICK
     walked = walk(moods, path=[point[:2] for point in walker.path], seconds=time, boxes=boxes, **given)
     parts = parts_of(moods.walker)
@@ -244,7 +244,7 @@ def _stride(troupe: Troupe, walks: Walks, w: int, keys: tuple[Floats, Floats, Fl
 
 
 def _boxes(scene: Scene, route: Any, ground: float, walker: Any) -> tuple[Floats, set[str]]:
-    """What of the scene is ground to a walker: fixed upright boxes that are low enough, as surfaces, and their names."""
+    """What of the scene is ground to a walker: fixed upright boxes, low enough, as surfaces, and their names."""
     from impel.gaits.ground import TREAD, WIDTH
 
     unit = walker.leg_length / 2
@@ -303,12 +303,12 @@ def paths_through(scene: Scene, troupe: Troupe, bodies: Bodies) -> Iterator[str]
 
 def heights(scene: Scene, source: str) -> Iterator[str]:
     """How tall the walkers of a scene are, one line each."""
+    from impel.gaits.advice import stature_of
+
     for walking in troupe_of(scene, source).walkings:
-        moods, walker = walking.moods, walking.moods.walker
-        low, high = (float(each) for each in (moods.measured.low.min(), moods.measured.high.max()))
-        above = walker.sole + walker.body.height / 2
+        moods = walking.moods
         yield (
-            f"walkers.{walking.name}: stands {low + above:.3g} to {high + above:.3g} m tall, by its mood, and takes "
+            f"walkers.{walking.name}: stands {stature_of(moods.walker, moods.measured)}, by its mood, and takes "
             f"{2 * _half_width(walking):.3g} m from side to side"
         )
 
