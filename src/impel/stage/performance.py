@@ -269,4 +269,5 @@ class Snapshot(NamedTuple):
     told: list[dict[str, Any]]
     open: dict[int, int]
     others: dict[str, Any]
-    frames: tuple[NDArray[Any], ...] = ()  # those so far, of a performance that keeps them
+    frames: tuple[NDArray[Any], ...] = ()  # those so far, of a performance that keeps them ...
+    heard: int = 0  # ... and hands out its events frame by frame
