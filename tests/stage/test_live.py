@@ -296,6 +296,27 @@ def test_a_show_does_not_go_on_from_a_moment_without_its_frames() -> None:
         show.restore(Performance(busy_scene()).snapshot())
 
 
+def test_after_its_last_frame_a_show_has_no_next_one() -> None:
+    show = play(busy_scene())
+    last = [frame.number for frame in show][-1]
+    with pytest.raises(Problem, match=r"ends at 1 s \(world.seconds\): there is no next frame"):
+        show.next_frame()
+    assert len(show.take().time) == last + 1
+
+
+@pytest.mark.parametrize("scene", ["scene.yaml", None, {"bodies": {}}])
+def test_what_is_no_scene_is_one_plain_line(scene: Any) -> None:
+    for start in (play, simulate):
+        with pytest.raises(Problem, match="^scene: must be a Scene, got .*; load_scene reads one from a file$"):
+            start(scene)
+
+
+@pytest.mark.parametrize("force", [[math.nan, 0, 0], [1, 2], "up", None])
+def test_a_controller_that_pushes_with_no_force_is_told_at_once(force: Any) -> None:
+    with pytest.raises(Problem, match=r"^force: must be three finite numbers \[x, y, z\], got "):
+        simulate(busy_scene(), controller=lambda moment: moment.push("ball", force))
+
+
 def test_a_thousand_different_scenes_leave_little_behind() -> None:
     """500 MB for ten thousand."""
     resource = pytest.importorskip("resource")

@@ -79,6 +79,8 @@ class Show(Performance):
         self.recorder.write_again(snapshot.frames)
 
     def next_frame(self, controller: Controller | None = None, *, every_step: bool = False) -> None:
+        if self.frame >= self.compiled.frames - 1:
+            raise Problem(f"{self.source}: ends at {self.time:g} s (world.seconds): there is no next frame")
         self.heard = len(self.told)
         super().next_frame(controller, every_step=every_step)
         self.recorder.write_frame()
