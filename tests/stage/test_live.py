@@ -307,7 +307,7 @@ def test_after_its_last_frame_a_show_has_no_next_one() -> None:
 @pytest.mark.parametrize("scene", ["scene.yaml", None, {"bodies": {}}])
 def test_what_is_no_scene_is_one_plain_line(scene: Any) -> None:
     for start in (play, simulate):
-        with pytest.raises(Problem, match="^scene: must be a Scene, got .*; load_scene reads one from a file$"):
+        with pytest.raises(Problem, match=r"^scene: must be a Scene, got .*; load_scene reads one from a file$"):
             start(scene)
 
 

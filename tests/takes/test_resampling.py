@@ -86,7 +86,7 @@ def test_the_same_motion_is_simulated_whatever_rate_is_asked_for(tmp_path):
 
 @pytest.mark.parametrize("fps", [0, -24, float("nan"), "24", None])
 def test_a_rate_that_is_none_is_refused(fps):
-    with pytest.raises(Problem, match="^fps: must be a number greater than 0"):
+    with pytest.raises(Problem, match=r"^fps: must be a number greater than 0"):
         resampled(parade(3, 4), fps)
 
 
