@@ -27,7 +27,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from impel.complaints import say
 from impel.files import Problem
-from impel.geometry.meshes import mesh_of
+from impel.geometry.meshes import marks_of, mesh_of
 from impel.studio.rehearsal import Run
 from impel.studio.session import Client, Session
 
@@ -198,12 +198,13 @@ def make_app(session: Session, token: str, port: int, *, pages: bool) -> ASGIApp
         if shape is None:
             return PlainTextResponse("no such mesh\n", 404)
         try:
-            vertices, normals, triangles = await asyncio.to_thread(mesh_of, shape)
+            drawn = await asyncio.to_thread(mesh_of, shape)
         except Problem as problem:
             return PlainTextResponse(str(problem), 404)
+        vertices, normals, triangles = drawn
+        parts = [vertices.astype("<f4"), normals.astype("<f4"), triangles.astype("<u4"), marks_of(shape, drawn).astype("u1")]
         head = struct.pack("<2I", len(vertices), len(triangles))
-        data = head + vertices.astype("<f4").tobytes() + normals.astype("<f4").tobytes()
-        return Response(data + triangles.astype("<u4").tobytes(), media_type="application/octet-stream")
+        return Response(head + b"".join(part.tobytes() for part in parts), media_type="application/octet-stream")
 
     async def exported(request: Request) -> Response:
         file = session.exports.get(request.path_params["name"])
