@@ -7,40 +7,49 @@ import json
 import re
 from typing import Any
 
-from impel.files import Problem, format_document
+from impel.files import Problem, format_document, parse_document
 
 Path = tuple[str | int, ...]  # such as ("actors", "ball", "move", "keys", 2)
 
 REMOVED = object()  # instead of a value: take the field out
+_ALIAS = re.compile(r"\*[^\s,\]}]+")
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")  # names that need no quotes
 
 
 def with_value(text: str, path: Path, value: Any, *, as_json: bool = False) -> str:
     """The text with another value in the place of a field; the field, and the ones that hold it, are added where they
     are missing. `REMOVED` takes it out."""
-    root = _composed(text)
-    if root is None:
+    node = _composed(text)
+    if node is None:
         raise Problem("the scene: is empty")
-    node, depth = root, 0
-    while depth < len(path):
-        child = _child(node, path[depth])
-        if child is None or not _inside(child, node):
-            break
-        node, depth = child, depth + 1
-    if depth == len(path):
-        if value is REMOVED:
-            return _without(text, root, path)
-        return _spliced(text, node.start_mark.index, _end(text, node), _written(value, as_json))
+    way = []  # the collections on the way, and which of their entries it goes through
+    for depth, part in enumerate(path):
+        k = _find(node, part)
+        if k is None:
+            if value is REMOVED:
+                return text
+            for inner in reversed(path[depth + 1 :]):
+                value = [value] if isinstance(inner, int) else {inner: value}
+            return _added(text, node, part, value, as_json)
+        way.append((node, k))
+        inner = _entries(node)[k][1]
+        if not _written_here(node, k) and depth + 1 < len(path):  # only a name for it: write it out
+            text = _replaced(text, node, k, _written(_plain(inner), as_json))
+            return with_value(text, path, value, as_json=as_json)
+        node = inner
     if value is REMOVED:
-        return text
-    if _child(node, path[depth]) is not None:  # it stands for what is written elsewhere: write it out here
-        whole = _plain(_child(node, path[depth]), as_json)
-        return with_value(
-            _replaced(text, node, path[depth], _written(whole, as_json)), path, value, as_json=as_json
-        )
-    for part in reversed(path[depth + 1 :]):
-        value = [value] if isinstance(part, int) else {part: value}
-    return _added(text, node, path[depth], value, as_json)
+        return _without(text, way)
+    return _replaced(text, *way[-1], _written(value, as_json))
+
+
+def _replaced(text: str, node: Any, k: int, new: str) -> str:
+    """Another value, on one line; of a block, which may stand on lines of its own, what is behind its name."""
+    start, end = _span(text, node, k)
+    key, _ = _entries(node)[k]
+    if node.id == "mapping" and "\n" in text[key.end_mark.index : start]:
+        start = text.index(":", key.end_mark.index) + 1
+        new = " " + new
+    return _spliced(text, start, end, new)
 
 
 def _composed(text: str) -> Any:
@@ -55,35 +64,43 @@ def _composed(text: str) -> Any:
 
 def _entries(node: Any) -> list[tuple[Any, Any]]:
     """(key, value) of a mapping; (value, value) of a list."""
-    return node.value if node.id == "mapping" else [(item, item) for item in node.value] if node.id == "sequence" else []
-
-
-def _child(node: Any, part: str | int) -> Any:
     if node.id == "mapping":
-        return next((value for key, value in node.value if key.value == str(part)), None)
-    if node.id == "sequence" and isinstance(part, int) and 0 <= part < len(node.value):
-        return node.value[part]
-    return None
+        return list(node.value)
+    return [(item, item) for item in node.value] if node.id == "sequence" else []
 
 
-def _inside(child: Any, node: Any) -> bool:
-    """Whether a value is written here, and not somewhere else and only meant by *name."""
-    return node.start_mark.index <= child.start_mark.index and child.end_mark.index <= node.end_mark.index
+def _find(node: Any, part: str | int) -> int | None:
+    if node.id == "mapping":
+        return next((k for k, (key, _) in enumerate(node.value) if key.value == str(part)), None)
+    return part if node.id == "sequence" and isinstance(part, int) and part < len(node.value) else None
+
+
+def _written_here(node: Any, k: int) -> bool:
+    """Whether an entry's value stands here, and is not written elsewhere and only meant by *name."""
+    key, value = _entries(node)[k]
+    if node.id == "mapping":
+        return bool(key.end_mark.index <= value.start_mark.index and value.end_mark.index <= node.end_mark.index)
+    inside = node.start_mark.index <= value.start_mark.index and value.end_mark.index <= node.end_mark.index
+    return bool(inside and all(value is not other for other, _ in _entries(node)[:k]))
+
+
+def _span(text: str, node: Any, k: int) -> tuple[int, int]:
+    """Where the value of an entry begins and ends."""
+    key, value = _entries(node)[k]
+    if _written_here(node, k):
+        return value.start_mark.index, _end(text, value)
+    after = key.end_mark.index if node.id == "mapping" else _span(text, node, k - 1)[1] if k else node.start_mark.index
+    match = _ALIAS.search(text, after)
+    assert match is not None
+    return match.span()
 
 
 def _end(text: str, node: Any) -> int:
     """Where a value ends; a block's end is that of its last entry, not of the comments behind it."""
-    if node.id == "scalar" or node.flow_style or not node.value:
-        end: int = node.end_mark.index
-        if node.id == "scalar" and node.style in ("|", ">"):
-            return end
-        return _trimmed(text, node.start_mark.index, end)
-    key, value = _entries(node)[-1]
-    return _end(text, value) if _inside(value, node) else text.index("\n", key.end_mark.index)
-
-
-def _trimmed(text: str, start: int, end: int) -> int:
-    while end > start and text[end - 1] in " \n":
+    if node.id != "scalar" and not node.flow_style and node.value:
+        return _span(text, node, len(node.value) - 1)[1]
+    end: int = node.end_mark.index
+    while end > node.start_mark.index and text[end - 1] in " \n":
         end -= 1
     return end
 
@@ -92,73 +109,76 @@ def _spliced(text: str, start: int, end: int, new: str) -> str:
     return text[:start] + new + text[end:]
 
 
-def _replaced(text: str, node: Any, part: str | int, new: str) -> str:
-    """Put a value in the place of *name."""
-    key = next(key for key, _ in node.value if key.value == part) if node.id == "mapping" else None
-    at = key.end_mark.index if key is not None else node.start_mark.index
-    match = re.compile(r"\*[^\s,\]}]+").search(text, at)
-    assert match is not None
-    return _spliced(text, match.start(), match.end(), new)
-
-
 def _added(text: str, node: Any, part: str | int, value: Any, as_json: bool) -> str:
-    if node.id not in ("mapping", "sequence"):
-        return _spliced(text, node.start_mark.index, _end(text, node), _written({part: value}, as_json))
     named = node.id == "mapping"
-    name = _name(str(part), as_json) + ": " if named else ""
-    new = name + _written(value, as_json)
-    if node.flow_style or not node.value:
-        end = node.end_mark.index - 1
-        if not node.value:
-            return _spliced(text, node.start_mark.index, node.end_mark.index, ("{%s}" if named else "[%s]") % new)
-        return _spliced(text, _trimmed(text, 0, end), end, f", {new}")
-    column = node.start_mark.column
-    end = _end(text, node)
-    line = text.find("\n", end)
-    line = len(text) if line < 0 else line
-    begin = "\n" + " " * column + ("" if named else "- ")
-    return _spliced(text, line, line, begin + new)
-
-
-def _without(text: str, root: Any, path: Path) -> str:
-    node = root
-    for part in path[:-1]:
-        node = _child(node, part)
-    entries = _entries(node)
-    k = next(k for k, (key, value) in enumerate(entries) if value is _child(node, path[-1]))
-    key, value = entries[k]
-    if len(entries) == 1:
-        if len(path) > 1 and node.id == "mapping":  # an empty group says nothing
-            return _without(text, root, path[:-1])
-        return _spliced(text, node.start_mark.index, _end(text, node), "{}" if node.id == "mapping" else "[]")
+    new = (_name(str(part), as_json) + ": " if named else "") + _written(value, as_json)
+    if node.id == "scalar":
+        return _spliced(text, node.start_mark.index, _end(text, node), _written({part: value}, as_json))
+    if not node.value:
+        return _spliced(text, node.start_mark.index, node.end_mark.index, f"{{{new}}}" if named else f"[{new}]")
+    end = _span(text, node, len(node.value) - 1)[1]
     if node.flow_style:
-        if k + 1 < len(entries):
-            return _spliced(text, key.start_mark.index, entries[k + 1][0].start_mark.index, "")
-        return _spliced(text, _end(text, entries[k - 1][1]), _end(text, value), "")
-    start = text.rfind("\n", 0, key.start_mark.index) + 1
-    end = text.find("\n", _end(text, value))
-    end = len(text) if end < 0 else end + 1
-    if text[start : key.start_mark.index].strip(" -"):  # the first of a list in a list: keep what is before it
-        start = key.start_mark.index
-        end = entries[k + 1][0].start_mark.index
-    elif node.id == "sequence" and k == 0 and "- " * 2 in text[start : key.start_mark.index]:
-        start, end = key.start_mark.index, entries[1][0].start_mark.index
-    elif node.id == "mapping" and k == 0 and "-" in text[start : key.start_mark.index]:
-        start, end = key.start_mark.index, entries[1][0].start_mark.index
-    return _spliced(text, start, end, "")
+        return _spliced(text, end, end, f", {new}")
+    line = text.find("\n", end)  # behind a comment, if there is one
+    line = len(text) if line < 0 else line
+    return _spliced(text, line, line, "\n" + " " * node.start_mark.column + ("" if named else "- ") + new)
 
 
-def _plain(node: Any, as_json: bool) -> Any:
+def _without(text: str, way: list[tuple[Any, int]]) -> str:
+    node, k = way[-1]
+    entries = _entries(node)
+    if len(entries) == 1:
+        empty = "{}" if node.id == "mapping" else "[]"
+        if len(way) == 1:
+            return _spliced(text, node.start_mark.index, _end(text, node), empty)
+        holds, _ = way[-2]
+        if node.id == holds.id == "mapping":  # an empty group says nothing
+            return _without(text, way[:-1])
+        return _replaced(text, *way[-2], empty)
+    end = _span(text, node, k)[1]
+    if k + 1 < len(entries):
+        start, after = _begin(text, node, k), _begin(text, node, k + 1)
+        line = text.find("\n", end, after)
+        if node.flow_style or line < 0 or _begins_line(text, start):
+            # Up to the next one; in a block, the comments above that stay with it.
+            return _spliced(text, start, after if node.flow_style else _after_line(text, end, start), "")
+        return _spliced(text, start, after, "")
+    if node.flow_style:
+        return _spliced(text, _span(text, node, k - 1)[1], end, "")
+    return _spliced(text, _line_of(text, _begin(text, node, k)), _after_line(text, end, 0), "")
+
+
+def _begin(text: str, node: Any, k: int) -> int:
+    """Where an entry begins: its key, or the dash before it."""
+    key, _ = _entries(node)[k]
+    if node.id == "mapping" or node.flow_style:
+        return int(key.start_mark.index) if node.id == "mapping" or _written_here(node, k) else _span(text, node, k)[0]
+    return text.rindex("-", 0, _span(text, node, k)[0])
+
+
+def _begins_line(text: str, at: int) -> bool:
+    return not text[text.rfind("\n", 0, at) + 1 : at].strip(" ")
+
+
+def _line_of(text: str, at: int) -> int:
+    return text.rfind("\n", 0, at) + 1
+
+
+def _after_line(text: str, end: int, start: int) -> int:
+    """The end of the line, and of the blanks that the next one begins with, as far as `start` is indented."""
+    line = text.find("\n", end)
+    if line < 0:
+        return len(text)
+    return line + 1 + (start - _line_of(text, start))
+
+
+def _plain(node: Any) -> Any:
     """What a node stands for, as plain data."""
-    from impel.files import parse_document
-
     if node.id == "mapping":
-        return {key.value: _plain(value, as_json) for key, value in node.value}
+        return {key.value: _plain(value) for key, value in node.value}
     if node.id == "sequence":
-        return [_plain(value, as_json) for value in node.value]
-    if node.style in ("'", '"'):
-        return node.value
-    return parse_document(f"v: {node.value}", "value")["v"]
+        return [_plain(value) for value in node.value]
+    return node.value if node.style in ("'", '"') else parse_document(f"v: {node.value}", "value")["v"]
 
 
 def _name(name: str, as_json: bool) -> str:
