@@ -27,13 +27,10 @@ def example_text(name: str) -> tuple[str, Path]:
 
 
 def _about(file: Path) -> str:
-    """The comment that a scene begins with."""
-    lines = []
-    for line in read_text(file).splitlines():
-        if not line.startswith("#"):
-            break
-        lines.append(line.lstrip("# "))
-    return " ".join(lines)
+    """What a scene says of itself: the comment above its bodies."""
+    head = read_text(file).split("bodies:")[0]
+    about = " ".join(line.lstrip("# ") for line in head.splitlines() if line.startswith("#"))
+    return about or "A ball follows rough keys and knocks over a tower."
 
 
 EXAMPLES = [{"name": name, "about": _about(file)} for name, file in _files().items()]

@@ -141,8 +141,8 @@ class Connection:
                 await self.socket.send_bytes(chunk)
 
     def next_rows(self) -> bytes | None:
-        run = self.session.rehearsal.run
-        if run is None or run.cast is None:
+        run = self.session.shown
+        if run is None:
             return None
         if run.number != self.run:  # rows that the run before it had too are not sent again
             has_those = run.of == self.run and run.kept <= self.sent

@@ -48,7 +48,8 @@ class Session:
         self.document = Document(new_text(), file=None, name="untitled.yaml", beside=self.root)
         self.rehearsal = Rehearsal(lambda run: hand_over(lambda: self._look(run)))
         self.opened = False  # whether a scene was opened, or the gallery of examples is shown
-        self._announced: tuple[int, bool] = (0, False)
+        self.shown: Run | None = None  # the run that everyone has been told of
+        self._told_story = 0  # the last run whose story was told
         self._drafted = self.document.text
 
     # Coming and going
@@ -57,11 +58,10 @@ class Session:
         self.clients.append(client)
         client.tell({"tell": "welcome", "schema": scene_schema(), "root": str(self.root), "examples": EXAMPLES})
         client.tell(self._document())
-        run = self.rehearsal.run
-        if run is not None and run.cast is not None:
-            client.tell(self._cast(run))
-            if run.ended:
-                client.tell(self._story(run))
+        if self.shown is not None:
+            client.tell(self._cast(self.shown))
+            if self._told_story == self.shown.number:
+                client.tell(self._story(self.shown))
         client.stir()
 
     def leave(self, client: Client) -> None:
@@ -295,12 +295,11 @@ class Session:
         """The rehearsal has something new."""
         if run is not self.rehearsal.run:
             return
-        number, ended = self._announced
-        if run.cast is not None and number != run.number:
-            self._announced = (run.number, False)
+        if run.cast is not None and run is not self.shown:
+            self.shown = run
             self._tell(self._cast(run))
-        if run.ended and self._announced != (run.number, True):
-            self._announced = (run.number, True)
+        if run.ended and run.number != self._told_story:
+            self._told_story = run.number
             self._tell(self._story(run))
         for client in self.clients:
             client.stir()

@@ -310,7 +310,8 @@ function show_frame(take, now) {
 function play(on = !state.playing) {
   state.playing = on && !state.live;
   if (state.playing && state.take && state.frame >= state.take.frames - 1) state.frame = 0;
-  get("play").textContent = state.playing ? "⏸" : "▶";
+  get("play").firstChild.firstChild.setAttribute("d", state.playing ? "M3 2h4v12H3zM9 2h4v12H9z" : "M4 2v12l10-6z");
+  get("play").setAttribute("aria-label", state.playing ? "Pause" : "Play");
   wake();
 }
 

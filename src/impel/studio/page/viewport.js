@@ -7,6 +7,7 @@ import { TransformControls } from "/three/TransformControls.js";
 const PALETTE = ["#e4572e", "#2e86ab", "#f2a541", "#4f9d69", "#8a5a9e", "#d1495b", "#3aafa9", "#c98b5a", "#5b6c9d", "#b5a642"];
 const GROUND = "#d9d4c7";
 const MARK = 0.72; // of the second tone of balls and wheels
+const WIDE = 20; // times the mesh of a plane
 const FLASH = 0.25; // s that a contact is shown
 
 const v = new THREE.Vector3(), q = new THREE.Quaternion(), m = new THREE.Matrix4(), one = new THREE.Vector3(1, 1, 1);
@@ -139,6 +140,7 @@ export class Viewport {
     geometry.computeBoundingSphere();
     geometry.computeBoundingBox();
     geometry.userData.flat = geometry.boundingBox.max.z - geometry.boundingBox.min.z < 1e-9;
+    if (geometry.userData.flat) geometry.scale(WIDE, WIDE, 1); // a plane has no end
     this.geometries.set(id, geometry);
     return geometry;
   }
