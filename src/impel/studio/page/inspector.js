@@ -167,7 +167,7 @@ export function read(text) {
 
 // A slider's way between its 1000 steps and values: even between bounds, else by equal factors about the value.
 function slide(value, low, high) {
-  if (low !== undefined && high !== undefined) return { to: (x) => (1000 * (x - low)) / (high - low), from: (s) => low + (s / 1000) * (high - low) };
+  if (low !== undefined && high !== undefined && !(low >= 0 && value > 0 && high > 30 * value)) return { to: (x) => (1000 * (x - low)) / (high - low), from: (s) => low + (s / 1000) * (high - low) };
   if (low !== undefined && value > 0) {
     const first = value / 30, ratio = 900;
     return { to: (x) => 1000 * Math.log(Math.max(x, first) / first) / Math.log(ratio), from: (s) => first * ratio ** (s / 1000) };

@@ -15,7 +15,7 @@ const state = {
   data: null, looks: {}, take: null, frame: 0, playing: false, loop: true, selection: null, live: false, opened: false, owed: 0,
   connected: false,
 };
-window.studio = state; // for whoever looks from outside
+window.studio = state; // for whoever looks from outside, such as tests
 
 // What comes from the server
 
@@ -493,6 +493,18 @@ document.addEventListener("keydown", (event) => {
   else if (KEYS[event.key]) click[KEYS[event.key]]?.();
   else return;
   event.preventDefault();
+});
+
+// For whoever looks from outside: where things are on the screen.
+function screen(at) {
+  const box = get("view").getBoundingClientRect(), p = view.project(at);
+  return [box.left + (box.width * (p[0] + 1)) / 2, box.top + (box.height * (1 - p[1])) / 2];
+}
+Object.assign(state, {
+  link, go_to,
+  pick_key(actor, number) { select({ group: "actors", name: actor, key: keys_of(state.data).find((key) => key.actor === actor && key.number === number) }); },
+  on_screen(name) { return screen(state.take.pose(state.shown.frame, state.take.index.get(name))); },
+  handle_on_screen() { view.render(); return screen(view.gizmo_tip()); },
 });
 paint();
 wake();

@@ -65,8 +65,8 @@ function draw(canvas, values, frame, fps) {
   pen.font = "11px system-ui, sans-serif";
   pen.fillStyle = color("--soft");
   pen.textAlign = "right";
-  pen.fillText(high.toPrecision(3), 42, 14);
-  pen.fillText(low.toPrecision(3), 42, height - 14);
+  pen.fillText(figure(high, high - low), 42, 14);
+  pen.fillText(figure(low, high - low), 42, height - 14);
   pen.strokeStyle = color("--line");
   pen.strokeRect(46, 8, width - 54, height - 24);
   pen.strokeStyle = color("--key");
@@ -82,5 +82,11 @@ function draw(canvas, values, frame, fps) {
   pen.arc(x(now), y(values[now]), 3.5, 0, 7);
   pen.fill();
   pen.textAlign = x(now) > width / 2 ? "right" : "left";
-  pen.fillText(`${values[now].toPrecision(4)} at ${(now / fps).toFixed(2)} s`, x(now) + (x(now) > width / 2 ? -6 : 6), height - 4);
+  pen.fillText(`${figure(values[now], (high - low) / 10)} at ${(now / fps).toFixed(2)} s`, x(now) + (x(now) > width / 2 ? -6 : 6), height - 4);
+}
+
+// A number with as many digits as matter in its range.
+function figure(value, range) {
+  const digits = Math.max(0, Math.min(6, 2 - Math.floor(Math.log10(Math.max(range, 1e-9)))));
+  return Math.abs(value) >= 1e5 ? value.toExponential(2) : value.toFixed(digits);
 }

@@ -7,6 +7,7 @@ import { TransformControls } from "/three/TransformControls.js";
 const PALETTE = ["#e4572e", "#2e86ab", "#f2a541", "#4f9d69", "#8a5a9e", "#d1495b", "#3aafa9", "#c98b5a", "#5b6c9d", "#b5a642"];
 const GROUND = "#d9d4c7";
 const MARK = 0.72; // of the second tone of balls and wheels
+const FILM = 16 / 9;
 const WIDE = 20; // times the mesh of a plane
 const FLASH = 0.25; // s that a contact is shown
 
@@ -37,6 +38,7 @@ export class Viewport {
       this.stale = true;
       if (this.handle) this.listener.dragged(this.handle, this.gizmo.object.position.toArray());
     });
+    this.fov = 35;
     this.light();
     this.bodies = new THREE.Group();
     this.overlays = new THREE.Group();
@@ -254,8 +256,7 @@ export class Viewport {
     if (this.canvas.width !== Math.floor(width * ratio) || this.canvas.height !== Math.floor(height * ratio)) {
       this.renderer.setSize(width, height, false);
       this.camera.aspect = width / Math.max(height, 1);
-      this.camera.updateProjectionMatrix();
-      this.stale = true;
+      this.widen();
     }
     if (!this.stale) return false;
     this.stale = false;
@@ -301,25 +302,32 @@ export class Viewport {
     Object.assign(this.sun.shadow.camera, { left: -half, right: half, top: half, bottom: -half, near: 0.1 * this.size, far: 9 * this.size });
     this.sun.shadow.camera.updateProjectionMatrix();
     if (camera?.from && camera?.to) {
-      this.camera.fov = camera.fov ?? 40;
+      this.fov = camera.fov ?? 40;
       this.camera.position.set(...camera.from);
       this.orbit.target.set(...camera.to);
     } else {
-      this.camera.fov = 35;
-      const way = (1.15 * this.size) / Math.sin((this.camera.fov * Math.PI) / 360);
+      this.fov = 35;
+      const way = (1.15 * this.size) / Math.sin((this.fov * Math.PI) / 360);
       this.orbit.target.copy(sphere.center);
       this.camera.position.copy(sphere.center).add(v.set(0.35, -0.9, 0.38).normalize().multiplyScalar(way));
     }
     this.camera.near = this.size / 100;
     this.camera.far = this.size * 400;
-    this.camera.updateProjectionMatrix();
+    this.widen();
     this.orbit.update();
+  }
+
+  // Shows at least what a film of these proportions would.
+  widen() {
+    const half = Math.tan((this.fov * Math.PI) / 360) * Math.max(1, FILM / this.camera.aspect);
+    this.camera.fov = (360 / Math.PI) * Math.atan(half);
+    this.camera.updateProjectionMatrix();
     this.stale = true;
   }
 
   // As a scene's `camera`, for films and pictures.
   seen() {
-    return { from: this.camera.position.toArray().map(tidy), to: this.orbit.target.toArray().map(tidy), fov: tidy(this.camera.fov) };
+    return { from: this.camera.position.toArray().map(tidy), to: this.orbit.target.toArray().map(tidy), fov: tidy(this.fov) };
   }
 
   select(body, bead) {
@@ -392,6 +400,15 @@ export class Viewport {
       const [found] = this.overlays.visible ? ray.intersectObjects(this.pathLines ?? []) : [];
       if (found) this.listener.added(found.object.userData, found.point.toArray(), found.index);
     });
+  }
+
+  // From the world to the picture, -1 to 1.
+  project([x, y, z]) { return v.set(x, y, z).project(this.camera).toArray(); }
+
+  // The middle of the gizmo's arrow that points up.
+  gizmo_tip() {
+    const size = this.gizmo.size * 0.25 * this.camera.position.distanceTo(this.grip.position) * Math.min(1.9 * Math.tan((Math.PI * this.camera.fov) / 360), 7) * 0.5;
+    return this.grip.position.clone().add(new THREE.Vector3(0, 0, size)).toArray();
   }
 
   local(body, point) {
