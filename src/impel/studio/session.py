@@ -87,7 +87,8 @@ class Session:
             if "argument" not in str(error):
                 raise
             raise Problem(f"{name}: {str(error).split('() ', 1)[-1]}") from None
-        return answer or {}
+        run = self.rehearsal.run
+        return {"run": 0 if run is None else run.number, **(answer or {})}  # the one that shows what it has done
 
     # Files
 
@@ -265,6 +266,7 @@ class Session:
                 self.document.edit((group,), document[group], gesture="keep")
         seconds = max(run.done - 1, 1) / run.fps
         self._edit(lambda: self.document.edit(("world", "seconds"), seconds, gesture="keep"))
+        self._tell(self._document())
         return {"pushes": len(played.pushes), "changes": len(played.changes)}
 
     def _live(self) -> Run:
@@ -344,10 +346,6 @@ class Session:
         if name not in take.channels:
             raise Problem(f"channel: {name_like(name, take.channels, 'channel')}")
         return {"name": name, "values": [float(f"{value:.6g}") for value in take.channels[name]]}
-
-    def do_export(self, format: str, camera: Any = None, overlays: bool = False, fps: float | None = None) -> Any:
-        """What `Session.write` will write; the server does that in a thread, for it takes long."""
-        raise Problem("export: is done by the server")
 
     def write(self, file: Path, camera: Any, overlays: bool, fps: float | None) -> None:
         """Write the present take to a file, as its ending says."""
