@@ -65,6 +65,10 @@ fuzz-ends: $(VENV)/.test-installed
 rewind: $(VENV)/.test-installed
 	$(BIN)/python tests/stage/rewinding.py
 
+# An hour of random work in the studio; SECONDS and SEED as you like.
+soak: $(VENV)/.test-installed $(THREE)/three.module.js
+	$(BIN)/python tests/studio/soaking.py $(or $(SECONDS),3600) $(SEED)
+
 gallery: $(VENV)/.installed
 	$(BIN)/impel gallery -o out/gallery
 

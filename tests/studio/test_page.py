@@ -157,3 +157,9 @@ def test_a_lost_connection_comes_back_and_loses_nothing(page):
     page.wait_for_function("!studio.connected")
     page.wait_for_function("studio.connected && studio.data.bodies.ball.mass === 2")
     ended(page)
+
+
+def test_a_minute_of_random_work_leaves_no_complaint():
+    from soaking import soak
+
+    assert soak(20.0, 1, BROWSER) == []

@@ -90,6 +90,9 @@ class Session:
         run = self.rehearsal.run
         return {"run": 0 if run is None else run.number, **(answer or {})}  # the one that shows what it has done
 
+    def do_ping(self) -> None:
+        """Answers, and does nothing else."""
+
     # Files
 
     def do_files(self) -> dict[str, Any]:

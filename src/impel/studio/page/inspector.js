@@ -142,7 +142,7 @@ export class Inspector {
   }
 }
 
-const bound = (x) => (x !== undefined && Math.abs(x) <= HUGE && x !== 1e-12 ? x : undefined);
+const bound = (x) => (x === 1e-12 ? 0 : Math.abs(x) <= HUGE ? x : undefined); // 1e-12 is how the schema says: more than 0
 export const at = (data, path) => path.reduce((here, part) => here?.[part], data);
 const tidy = (x) => Number(Number(x).toPrecision(4));
 const short = (text) => text.replace(/^[^:]*\.(ya?ml|json): /, "");

@@ -501,7 +501,9 @@ function screen(at) {
   return [box.left + (box.width * (p[0] + 1)) / 2, box.top + (box.height * (1 - p[1])) / 2];
 }
 Object.assign(state, {
-  link, go_to,
+  link, go_to, play, open_scene,
+  drawn: () => view.drawn,
+  redraw() { view.stale = true; wake(); const drawn = view.drawn; return new Promise((done) => { const look = () => (view.drawn > drawn ? done() : requestAnimationFrame(look)); look(); }); },
   pick_key(actor, number) { select({ group: "actors", name: actor, key: keys_of(state.data).find((key) => key.actor === actor && key.number === number) }); },
   on_screen(name) { return screen(state.take.pose(state.shown.frame, state.take.index.get(name))); },
   handle_on_screen() { view.render(); return screen(view.gizmo_tip()); },
