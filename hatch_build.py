@@ -1,4 +1,5 @@
-"""What a wheel needs besides the sources: the compiled library with its platform, and links that work from anywhere."""
+"""What a wheel needs besides the sources: the compiled library with its platform, three.js for the studio's page, the
+examples that it starts from, and links that work from anywhere."""
 
 import json
 import os
@@ -11,16 +12,25 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 
 class Library(BuildHookInterface):
-    """Puts the compiled library into the wheel, where `ship.py` has made one, and names the platform that it is for."""
+    """Puts into the wheel what is made and not written, and names the platform that the library of `ship.py` is for."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if version == "editable":
+            return
+        include = build_data["force_include"]
+        for file in Path(self.root, "examples").glob("*.yaml"):
+            include[str(file)] = f"impel/studio/examples/{file.name}"
+        three = Path(self.root, "src", "impel", "studio", "three")
+        if three.is_dir():
+            for file in three.iterdir():
+                include[str(file)] = f"impel/studio/three/{file.name}"
         directory = Path(self.root, "src", "impel", "kernel", "shipped")
         contents = directory / "contents.json"
-        if version == "editable" or not contents.exists():
+        if not contents.exists():
             return
         told = json.loads(contents.read_text(encoding="utf-8"))
         for name in (contents.name, told["library"]):
-            build_data["force_include"][str(directory / name)] = f"impel/kernel/shipped/{name}"
+            include[str(directory / name)] = f"impel/kernel/shipped/{name}"
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{told['tag']}"
 
