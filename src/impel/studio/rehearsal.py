@@ -226,7 +226,7 @@ class Rehearsal:
 
 def _lines(show: Show, first: int, end: int) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     recorder, compiled = show.recorder, show.compiled
-    seconds = np.arange(first, end) * compiled.pace.frame_seconds
+    seconds = np.arange(first, end, dtype=np.float64) * compiled.pace.frame_seconds
     broke = {event["subject"]: event["time"] for event in show.told if event["kind"] == "joint broke"}
     return lines_of(
         show.stage.joints, compiled, seconds, recorder.position[first:end], recorder.orientation[first:end], broke

@@ -394,5 +394,7 @@ def _looks(scene: Scene) -> dict[str, Any]:
     """What is seen and not simulated."""
     return {
         "colors": {name: body.color for name, body in scene.bodies.items() if body.color is not None},
-        "camera": None if scene.camera is None else scene.camera.model_dump(mode="json", by_alias=True, exclude_none=True),
+        "camera": None
+        if scene.camera is None
+        else scene.camera.model_dump(mode="json", by_alias=True, exclude_none=True),
     }
