@@ -3,7 +3,7 @@
 A stance leg is a spring and a damper at its hip. Where feet are lifted the others bear more, so the body sinks, and
 tilts towards the hips that nothing holds: the quasi-static solution of a rigid body on those springs. What it has of
 inertia makes a damped oscillator of each of heave, roll and pitch, at the frequency of the springs, ω² = g/spring: soft
-legs bounce, stiff ones do not. The paper's own body (`curve: paper`) has none of this: it is a place, after eqs. 2 and 3.
+legs bounce, stiff ones do not. The paper's own body (`curve: paper`) has none of this: it is a place, by eqs. 2 and 3.
 """
 
 import math

@@ -19,8 +19,8 @@ ORDER = 140
 TITLE = "Limping"
 TEXT = (
     "The right rear leg hurts. The body leans away from it as from a lifted one, and the force on it is limited, both "
-    "as in the paper. Without the limit evolution would undo the lean, by leaning little altogether: the leg would still "
-    "carry its quarter of the weight."
+    "as in the paper. Without the limit evolution would undo the lean, by leaning little altogether: the leg would "
+    "still carry its quarter of the weight."
 )
 
 ENERGY = 100
