@@ -172,7 +172,7 @@ class Walker(_Strict):
         default=None, description="In which orders the feet may be lifted, one place per leg; any order if not given."
     )
     rhythm: Literal["paper", "even"] = Field(
-        default=None,  # type: ignore[assignment]
+        default=None,  # type: ignore[arg-type]
         description="`paper`: the next cycle begins when the last foot lands; `even`: lifts follow each other evenly. "
         "Even for two legs, else as in the paper, if not given.",
     )
