@@ -195,3 +195,17 @@ def test_snapshots_hold_walkers_and_branches_go_their_own_way() -> None:
     frames(branch, 30)
     fresh = play(crate())
     np.testing.assert_array_equal(frames(fresh, 240), frames(show, 30))
+
+
+def test_its_steps_are_foreseen_counted_and_can_be_slowed_down() -> None:
+    scene = meadow(seconds=6.0)
+    show = play(scene)
+    foreseen = show.compiled.troupe.steps("spider")
+    frames(show, 240)
+    told = [event["time"] for event in show.told if event["kind"] == "footfall"]
+    assert told == pytest.approx([time for time in foreseen if time <= 4.0])
+    assert show.walks.steps[0] in (len(told), len(told) + 1)  # ticks ahead of the frame
+    slow = play(scene)
+    slow.walks.slowed[0] = 0.5
+    frames(slow, 240)
+    assert slow.walks.steps[0] < 0.75 * show.walks.steps[0]

@@ -65,8 +65,13 @@ class Troupe(NamedTuple):
     walkings: list[Walking]
     parts: dict[str, Limb]  # "spider.body", "spider.front_left.upper" ...
     ways: dict[str, Floats]  # where each walks, a line in the world (P, 3), "spider.way"
+    foreseen: dict[str, list[float]]  # when the feet of each come down if nothing holds it up, in seconds
     walks: "Walks"  # as they stand at the start
     width: int  # keys of each part
+
+    def steps(self, walker: str) -> list[float]:
+        """When its feet would come down, one after the other, in seconds: the cues `walker.step.0` and so on."""
+        return self.foreseen[walker]
 
 
 class Walks:
@@ -76,12 +81,15 @@ class Walks:
         self.states: list[Any] = []  # gaits.steps.State
         self.first: list[int] = []  # the tick since its start at which each one's keys begin
         self.going: list[bool] = []  # whether it goes on, or waits
+        self.slowed: list[float] = []  # the share of its pace that it is asked to keep, such as for an appointment
+        self.steps: list[int] = []  # how many feet have come down
         self.coming: list[dict[str, Any]] = []  # events of the ticks that are known already, and of no frame yet
 
     def copied(self) -> "Walks":
         other = Walks()
         other.states = copy.deepcopy(self.states)
-        other.first, other.going, other.coming = list(self.first), list(self.going), list(self.coming)
+        for name in ("first", "going", "slowed", "steps", "coming"):
+            setattr(other, name, list(getattr(self, name)))
         return other
 
 
@@ -90,7 +98,7 @@ def troupe_of(scene: Scene, source: str) -> Troupe:
     its legs cannot do."""
     from impel.gaits.playing import window
 
-    troupe = Troupe([], {}, {}, Walks(), window(1 / scene.world.fps) if scene.walkers else 0)
+    troupe = Troupe([], {}, {}, {}, Walks(), window(1 / scene.world.fps) if scene.walkers else 0)
     lines = []
     for name, walker in scene.walkers.items():
         try:
@@ -151,6 +159,8 @@ def _join(troupe: Troupe, name: str, walker: Walker, scene: Scene) -> None:
     walks.states.append(state)
     walks.first.append(first_tick(0.0, walker.start))
     walks.going.append(True)
+    walks.slowed.append(1.0)
+    walks.steps.append(0)
     rows = len(parts) * width
     keys = np.zeros(rows), np.zeros((rows, 3)), np.zeros((rows, 4))
     _stride(troupe, walks, len(walks.states) - 1, keys, 0, width)
@@ -160,6 +170,8 @@ def _join(troupe: Troupe, name: str, walker: Walker, scene: Scene) -> None:
         body = Body.model_validate({"shape": part.shape, "fixed": True, "color": color})
         own = slice(k * width, (k + 1) * width)
         troupe.parts[f"{name}.{part.name}"] = Limb(body, *(series[own] for series in keys))
+    falls = (walker.start + time for time, _ in walked.footfalls())
+    troupe.foreseen[name] = [time for time in falls if time <= scene.world.seconds]
     line = route.table[::10]
     troupe.ways[f"{name}.way"] = np.column_stack([line[:, :2], np.full(len(line), ground)])
 
@@ -227,10 +239,11 @@ def _stride(troupe: Troupe, walks: Walks, w: int, keys: tuple[Floats, Floats, Fl
     legs = list(moods.walker.legs)
     landed = np.zeros((fresh * len(legs), FALL))
     count = stride_on(
-        state, np.zeros(WISHES), moods.rows, walking.wishes, 1.0 if walks.going[w] else 0.0, walks.first[w],
+        state, np.zeros(WISHES), moods.rows, walking.wishes, walks.slowed[w] if walks.going[w] else 0.0, walks.first[w],
         walking.lame, moods.lame is not None, walking.rig, walking.route, walking.surfaces, moods.curve == "smooth",
         moods.walker.sole + ground, start, *keys, base, troupe.width, fresh, np.zeros(COLUMNS), landed,
     )  # fmt: skip
+    walks.steps[w] += count
     for tick, leg, *at in landed[:count]:
         place = [round(float(c), 6) for c in (at[0], at[1], at[2] + ground)]
         walks.coming.append(
