@@ -130,7 +130,6 @@ def hold_on(actuators, handles, what, out):
     for i in range(m):
         for j in range(i + 1):
             handles.support[i, j] = answer[alive[i], alive[j]]
-        handles.support[i, i] += handles.soft[alive[i]]
     factor_dense(handles.support, m)
     for j in range(n + 1):
         column = through[j]
