@@ -49,10 +49,10 @@ ROUNDS = 6  # of letting go
 ALL, SMOOTH, NOTHING = range(3)  # what holds: all that is live, that without friction, nothing
 
 # What friction holds so that it moves less easily by this share stands still, below that share of the speed that it
-# should have. There so much of what is learnt is forgotten again: an integral would slip and stick for ever. What
-# remains, ten times its pull, is what an actor may gather to overcome friction. (Who carries something is not held.)
+# should have. There so many times its pull is what an actor gathers to overcome friction: an integral would slip and
+# stick for ever. (Who carries something is not held.)
 GRIPPED = 0.1
-STILL, HUNTING = 0.02, 0.1
+STILL, GATHERED = 0.02, 10.0
 
 GRASP = 2.0  # times the weight of what is loose: so hard must two sides press to hold it by a friction of 0.5, and more
 LIVELY = 0.01  # (rad)²: how far the swing of what stands may get on while control is held
@@ -349,13 +349,14 @@ def learn(bodies, actuators, handles, stuck, square, smooth, its_square, heavy, 
     lasting, slips = _lasting(actuators, handles, gain, heavy), _slips(bodies, handles)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        change = scale(axpy(lasting, three(gain, k), three(missed, k)), math.sqrt(actuators.whole_inertia[a]))
+        size, learnt = math.sqrt(actuators.whole_inertia[a]), get3(actuators.learnt, a)
+        change = scale(axpy(lasting, three(gain, k), three(missed, k)), size)
         blend = blend_of(actuators, a, dt_last)
         rate = rate_of(bodies, actuators, a)
         gripped = slips or _easiness(stuck, k) < GRIPPED * _easiness(smooth, k)
         if gripped and norm(rate) < STILL * steady_rate(actuators, a):
-            change = axpy(-HUNTING, get3(actuators.learnt, a), change)
-        learnt = axpy(blend, change, get3(actuators.learnt, a))
+            change = axpy(GATHERED * lasting * size, three(gain, k), scale(learnt, -1.0))
+        learnt = axpy(blend, change, learnt)
         learnt = slow_down(learnt, rate, actuators, a, blend)
         set3(actuators.learnt, a, limit_size(learnt, _room(actuators, a, heavy)))
 
