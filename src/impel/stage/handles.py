@@ -305,9 +305,10 @@ def _hold_contact(bodies, contacts, actuators, handles, p, gravity, of_actors):
     rolls = max(_rolls(contacts.shapes.kind[a], bodies, a, normal), _rolls(contacts.shapes.kind[b], bodies, b, normal))
     for k in range(rolls, 2):  # a bar rolls about the first direction, a ball about both
         about, across = (first, second) if k == 0 else (second, first)
-        flat = _spread(contacts.place, p, across) > sole * sole
-        if flat and not _tilted(actuators, a, about) and not _tilted(actuators, b, about):
-            _add(handles, ROLL, p, a, b, nothing, about, scale(about, -1.0))
+        spread = _spread(contacts.place, p, across)
+        if spread > sole * sole and not _tilted(actuators, a, about) and not _tilted(actuators, b, about):
+            h = _add(handles, ROLL, p, a, b, nothing, about, scale(about, -1.0))
+            handles.most_load[h] = SURE * math.sqrt(3.0 * spread)  # half the width: where it begins to tilt
 
 
 @kernel
