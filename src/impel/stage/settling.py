@@ -12,6 +12,7 @@ from impel.control.actuators import (
     rest,
     slow_down,
     steady_rate,
+    strength_of,
 )
 from impel.control.law import (
     accelerations_by,
@@ -238,6 +239,10 @@ def pull(actuators, handles, stuck, square, held, loose, gravity):
         share = most / (max(norm(offset), CLOSED * actuators.base[a]) * math.sqrt(actuators.whole_inertia[a]))
         set_three(extra, k, axpy(share, offset, three(extra, k)))
     keep_blocked(handles, stuck, square, extra)
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        size = math.sqrt(actuators.whole_inertia[a])
+        actuators.pressing[a] = actuators.automatic[a] * size * norm(three(extra, k))
     for i in range(n):
         force[i] += extra[i]
     return hindered
@@ -341,7 +346,7 @@ def let_go(joints, actuators, handles):
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         total = scale(three(handles.vectors[FORCE], k), math.sqrt(actuators.whole_inertia[a]))
-        set_three(force, k, limit_size(add(total, get3(actuators.learnt, a)), actuators.strength[a]))
+        set_three(force, k, limit_size(add(total, get3(actuators.learnt, a)), strength_of(actuators, a)))
     for i in range(handles.count[ALIVE]):
         load[i] = -through[n, i]
         for j in range(n):
@@ -511,7 +516,7 @@ def _find_weak(actuators, handles, stuck, short):
         a = handles.actuator[k]
         size = math.sqrt(actuators.whole_inertia[a])
         total = scale(add(get3(actuators.asked, a), get3(actuators.lent, a)), 1.0 / size)
-        most = actuators.strength[a] / size
+        most = strength_of(actuators, a) / size
         missing = (0.0, 0.0, 0.0)
         if handles.weak[k] == 0 and norm(total) > most:
             missing = sub(within(stuck, k, total, most), total)
