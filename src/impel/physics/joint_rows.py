@@ -26,6 +26,7 @@ from impel.motion.rotations import (
     set3,
     set3_at,
     sub,
+    transform,
     unrotate,
 )
 from impel.physics.curve import foot_on_curve, knot_point
@@ -78,6 +79,7 @@ from impel.physics.skyline import (
     set_tile,
     solve,
     three,
+    transposed,
 )
 from impel.physics.soft_rows import soft_residual, soften
 from impel.physics.turns import lean_of, lean_rate, turn_near, turn_rate, twist_of, twist_rate
@@ -159,7 +161,7 @@ def look(bodies, joints, begin, end, aim):
         gap = sub(arm_b, rotate(q_b, get3_at(fixed, k, AT_B)))
         active = joints.active[j]
         if kind <= WELD:
-            residual[r], residual[r + 1], residual[r + 2] = gap
+            set_three(residual, joint.tile, gap)
             if aim:
                 _aim_force(rows, r, (1.0, 0.0, 0.0), arm_a, arm_b)
                 _aim_force(rows, r + 1, (0.0, 1.0, 0.0), arm_a, arm_b)
@@ -306,7 +308,7 @@ def worst_row(joints, tile, tile_end, redundant):
     for t in range(tile, tile_end):
         for i in range(3):
             residual = abs(joints.change[3 * t + i])
-            if joints.factor[3 * (joints.envelope[t, ZERO] + t) + i, i] == 0.0:
+            if not residual <= worst and joints.factor[9 * (joints.envelope[t, ZERO] + t) + 4 * i] == 0.0:
                 residual *= redundant
             if not residual <= worst:
                 worst = residual
@@ -321,21 +323,18 @@ def lean(bodies, joints, island):
     place, rows = joints.place, joints.rows
     for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
         i = joints.members[k]
-        x, y, z = axes_of(get4(bodies.orientation, i))
-        u, v, w = get3(bodies.inverse_inertia, i)
-        c = INVERSE
-        for m in range(3):
-            for n in range(m, 3):
-                place[i, c] = u * x[m] * x[n] + v * y[m] * y[n] + w * z[m] * z[n]
-                c += 1
+        axes, (u, v, w) = axes_of(get4(bodies.orientation, i)), get3(bodies.inverse_inertia, i)
+        inverse = product(transposed(axes), transposed((scale(axes[0], u), scale(axes[1], v), scale(axes[2], w))))
+        set3_at(place, i, INVERSE, inverse[0])
+        set3_at(place, i, INVERSE + 3, (inverse[1][1], inverse[1][2], inverse[2][2]))
     for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
         joint = joints.each[k]
         for side in range(2):
             i = joint.a if side == 0 else joint.b
             if bodies.inverse_mass[i] > 0.0:
+                inverse = _inverse_inertia(place, i)
                 for r in range(joint.row, joint.row_end):
-                    turn = turned(place, i, get3_at(rows, r, ANGULAR_A + 3 * side))
-                    set3_at(rows, r, TURNING_A + 3 * side, turn)
+                    set3_at(rows, r, TURNING_A + 3 * side, transform(inverse, get3_at(rows, r, ANGULAR_A + 3 * side)))
 
 
 @kernel
@@ -350,26 +349,25 @@ def weigh(bodies, joints, island, damping):
         m = bodies.inverse_mass[joints.pairs[p, SHARED]]
         if side != early_side:
             m = -m
-        partial = late.partial != 0 or early.partial != 0
-        for t in range(late.tile, late.tile_end):
-            couples = _three_rows(rows, t, ANGULAR_A + 3 * side)
-            for c in range(early.tile, min(early.tile_end, t + 1)):
+        partial, again = late.partial != 0 or early.partial != 0, joints.pairs[p, AGAIN] != 0
+        along_world = late.kind <= WELD and early.kind <= WELD
+        first, first_early, end_early = late.tile, early.tile, early.tile_end
+        for t in range(first, late.tile_end):
+            couples, row = _three_rows(rows, t, ANGULAR_A + 3 * side), envelope[t, ZERO]
+            for c in range(first_early, min(end_early, t + 1)):
                 tile = product(couples, _three_rows(rows, c, TURNING_A + 3 * early_side))
-                if t == late.tile and c == early.tile:  # all further rows are couples
-                    if late.kind <= WELD and early.kind <= WELD:  # these act along the world's axes
+                if t == first and c == first_early:  # all further rows are couples
+                    if along_world:
                         tile = plus_diagonal(tile, (m, m, m))
                     else:
                         tile = plus(tile, m, product(_three_rows(rows, t, LINEAR), _three_rows(rows, c, LINEAR)))
-                live = (rows[3 * t, LIVE], rows[3 * t + 1, LIVE], rows[3 * t + 2, LIVE])
                 if partial:
-                    early_live = (rows[3 * c, LIVE], rows[3 * c + 1, LIVE], rows[3 * c + 2, LIVE])
-                    tile = scaled(tile, live, early_live)
-                at = envelope[t, ZERO] + c
-                if joints.pairs[p, AGAIN] != 0:
-                    tile = plus(tile, 1.0, get_tile(data, at))
+                    tile = scaled(tile, _live_rows(rows, t), _live_rows(rows, c))
+                if again:
+                    tile = plus(tile, 1.0, get_tile(data, row + c))
                 elif t == c:
-                    tile = plus_diagonal(tile, (1.0 - live[0], 1.0 - live[1], 1.0 - live[2]))
-                set_tile(data, at, tile)
+                    tile = plus_diagonal(tile, sub((1.0, 1.0, 1.0), _live_rows(rows, t)))
+                set_tile(data, row + c, tile)
     soften(joints.soft, joints, island)
     factor(data, envelope, joints.island[island, TILE], joints.island[island + 1, TILE], damping)
 
@@ -380,14 +378,20 @@ def _three_rows(rows, t, column):
 
 
 @kernel(inline=True)
+def _live_rows(rows, t):
+    return rows[3 * t, LIVE], rows[3 * t + 1, LIVE], rows[3 * t + 2, LIVE]
+
+
+@kernel(inline=True)
 def turned(place, i, m):
     """The spin that goes with an angular momentum, by the inverse inertia that `lean` left in `place`."""
-    p = place[i]
-    return (
-        p[INVERSE] * m[0] + p[INVERSE + 1] * m[1] + p[INVERSE + 2] * m[2],
-        p[INVERSE + 1] * m[0] + p[INVERSE + 3] * m[1] + p[INVERSE + 4] * m[2],
-        p[INVERSE + 2] * m[0] + p[INVERSE + 4] * m[1] + p[INVERSE + 5] * m[2],
-    )
+    return transform(_inverse_inertia(place, i), m)
+
+
+@kernel(inline=True)
+def _inverse_inertia(place, i):
+    (xx, xy, xz), (yy, yz, zz) = get3_at(place, i, INVERSE), get3_at(place, i, INVERSE + 3)
+    return (xx, xy, xz), (xy, yy, yz), (xz, yz, zz)
 
 
 @kernel(inline=True)
