@@ -45,10 +45,11 @@ class Cast(NamedTuple):
 class Run:
     """One simulation, so far."""
 
-    def __init__(self, number: int, scene: Scene, *, live: bool = False) -> None:
+    def __init__(self, number: int, scene: Scene, *, live: bool = False, now: float = 0.0) -> None:
         self.number = number
         self.scene = scene
         self.live = live
+        self.now = now  # s: since when, if it is live
         self.fps = scene.world.fps
         self.cast: Cast | None = None
         self.rows: NDArray[np.float32] = np.zeros((0, 0), np.float32)
@@ -87,10 +88,13 @@ class Rehearsal:
         self._thread = threading.Thread(target=self._work, name="rehearsal", daemon=True)
         self._thread.start()
 
-    def begin(self, scene: Scene, *, after: float = 0.0, live: bool = False) -> Run:
-        """Simulate a scene, which is as the last one was until `after`; whatever is being simulated is given up."""
+    def begin(self, scene: Scene, *, after: float = 0.0, live: bool = False, now: float = 0.0) -> Run:
+        """Simulate a scene, which is as the last one was until `after`; whatever is being simulated is given up.
+
+        Live, it goes in real time from `now` on.
+        """
         self._number += 1
-        run = Run(self._number, scene, live=live)
+        run = Run(self._number, scene, live=live, now=now)
         with self._wake:
             self._from = None if self.run is None or after <= 0 else _moment_before(self.run, after)
             self._wanted = self.run = run
@@ -156,23 +160,25 @@ class Rehearsal:
         self.tell(run)
         every = _snapshot_interval(show)
         told = time.monotonic()
-        began = told - show.time
+        began = told - max(show.time, run.now)
         wrote = show.frame + 1
         while show.frame < show.compiled.frames - 1:
-            self._keep_going(run, show, began)
+            began = self._keep_going(run, show, began)
             if show.frame % every == 0:
                 run.moments[show.frame] = Performance.snapshot(show)
             show.next_frame()
             now = time.monotonic()
-            if run.live or now - told > TELL_EVERY or show.frame == show.compiled.frames - 1:
+            if (run.live and show.time > run.now) or now - told > TELL_EVERY or show.frame == show.compiled.frames - 1:
                 self._write(run, show, wrote, show.frame + 1)
                 wrote, told = show.frame + 1, now
                 self.tell(run)
         run.take = show.take()
 
-    def _keep_going(self, run: Run, show: Show, began: float) -> None:
-        """Between two frames: is this still wanted, and what was ordered?"""
-        if run.live:
+    def _keep_going(self, run: Run, show: Show, began: float) -> float:
+        """Between two frames: is this still wanted, and what was ordered? When it began, by the clock."""
+        if run.live and show.time < run.now:  # on the way to where it was
+            began = time.monotonic() - run.now
+        elif run.live:
             while (wait := began + show.time - time.monotonic()) > 0 and self._wanted is None and run.live:
                 time.sleep(min(wait, 0.01))
             while not self._orders.empty():
@@ -181,6 +187,7 @@ class Rehearsal:
                 self._finish_live(run, show)
         if self._wanted is not None or self._stopped or (self.run is not run):
             raise Stop
+        return began
 
     def _finish_live(self, run: Run, show: Show) -> None:
         run.rows = run.rows[: show.frame + 1]

@@ -6,6 +6,7 @@ told to every `Client`. The server only carries messages; docs/studio.md lists t
 
 import dataclasses
 import hashlib
+import itertools
 import json
 import math
 import os
@@ -15,7 +16,8 @@ from typing import Any
 
 from impel.complaints import name_like, say
 from impel.files import Problem, read_text
-from impel.scene import Scene, scene_schema
+from impel.scene import Scene, parse_scene, scene_schema
+from impel.scene.walkers import find_walkers
 from impel.studio.affected import affected_from
 from impel.studio.document import Document, new_text
 from impel.studio.examples import EXAMPLES, example_text
@@ -26,7 +28,6 @@ SCENE_ENDINGS = (".yaml", ".yml", ".json")
 MOST_PATH = 64  # parts of a field's name
 MOST_FILES = 500
 BALL = {"shape": {"sphere": 0.1}, "mass": 1.0, "color": "#f2a541"}  # what is thrown
-BALL_SPEED = 8.0  # m/s
 
 
 class Client:
@@ -227,13 +228,12 @@ class Session:
 
     # Playing live
 
-    def do_live(self, frame: int = 0) -> dict[str, Any]:
+    def do_live(self, frame: int = 0) -> None:
         """Play on from a frame, in real time, with a hand in it."""
         scene = self._scene()
         now = max(0, int(frame)) / scene.world.fps
         world = scene.world.model_copy(update={"seconds": max(scene.world.seconds, now + LIVE_SECONDS)})
-        run = self.rehearsal.begin(scene.model_copy(update={"world": world}), after=now, live=True)
-        return {"run": run.number}
+        self.rehearsal.begin(scene.model_copy(update={"world": world}), after=now, live=True, now=now)
 
     def do_halt(self) -> None:
         """End live playing; what happened stays to be looked at and kept."""
@@ -253,6 +253,28 @@ class Session:
     def do_release(self, number: int) -> None:
         self._order(lambda show: show.release(number))
 
+    def do_throw(self, at: Any = None, velocity: Any = None) -> dict[str, Any]:
+        """Throw a ball into the scene that is played live, from a place with a velocity.
+
+        It has been there all the time, held and untouchable: so the scene with it is as it was until now.
+        """
+        run = self._live()
+        if run.show is None or not _is_place(at) or not _is_place(velocity):
+            raise Problem("throw: needs `at` and `velocity`, three numbers each")
+        now = run.show.time
+        document = run.show.to_scene().to_document()
+        bodies, joints = document["bodies"], document.setdefault("joints", {})
+        name = next(name for k in itertools.count(1) if (name := f"thrown{k}") not in bodies and name not in joints)
+        bodies[name] = {**BALL, "at": at, "collides": {"from": now}}
+        joints[name] = {"weld": ["world", name], "at": at, "until": now}
+        force = [BALL["mass"] * run.fps * speed for speed in velocity]
+        push = {"body": name, "from": now, "until": now + 1 / run.fps, "force": force}
+        document["pushes"] = [*document.get("pushes", []), push]
+        scene = parse_scene(document)
+        find_walkers(scene.walkers, self.document.beside / self.document.name)
+        self.rehearsal.begin(scene, live=True, now=now)
+        return {"body": name}
+
     def do_change(self, field: str, value: Any = None) -> None:
         """Change a field of the scene that is played live."""
         self._order(lambda show: show.change(field, value))
@@ -264,6 +286,10 @@ class Session:
             raise Problem("keep: play live first, and halt")
         played = run.show.to_scene()
         document = played.to_document()
+        for group in ("bodies", "joints"):  # what was thrown
+            for name in document.get(group, {}):
+                if name not in self.document.data.get(group, {}):
+                    self.document.edit((group, name), document[group][name], gesture="keep")
         for group in ("pushes", "changes"):
             if document.get(group):
                 self.document.edit((group,), document[group], gesture="keep")
@@ -388,6 +414,10 @@ def _path(path: Any) -> tuple[str | int, ...]:
     if not all(isinstance(part, str | int) and not isinstance(part, bool) for part in path):
         raise Problem("path: must be made of names and numbers")
     return tuple(path)
+
+
+def _is_place(place: Any) -> bool:
+    return isinstance(place, list) and len(place) == 3 and all(isinstance(x, int | float) for x in place)
 
 
 def _looks(scene: Scene) -> dict[str, Any]:

@@ -352,6 +352,16 @@ function release() {
   if (number !== undefined) ask("release", { number });
 }
 
+// From the eye, through what is looked at.
+function throw_ball() {
+  if (!state.live) return;
+  const from = view.camera.position, to = view.orbit.target, way = to.clone().sub(from);
+  const at = from.clone().addScaledVector(way, 0.35).toArray(), seconds = 0.5;
+  const velocity = to.clone().sub(from).multiplyScalar(0.65 / seconds);
+  velocity.z += 0.5 * 9.81 * seconds; // so that it does not fall short
+  ask("throw", { at: at.map((x) => Number(x.toFixed(3))), velocity: velocity.toArray().map((x) => Number(x.toFixed(3))) });
+}
+
 function switch_actor() {
   const name = state.selection?.name, actor = state.data.actors?.[name];
   if (!state.live || !actor) { notice("Select an actor first.", "hint"); return; }
@@ -461,7 +471,7 @@ function paint() { view.paint(getComputedStyle(document.documentElement).getProp
 for (const tab of document.querySelectorAll("[role=tab]")) tab.addEventListener("click", () => show_tab(tab.id.slice(4)));
 const click = {
   home: open_gallery, undo: () => ask("undo"), redo: () => ask("redo"), save, help: show_shortcuts,
-  frame: () => { view.look(null); wake(); }, live: poke, limp: switch_actor, play: () => play(),
+  frame: () => { view.look(null); wake(); }, live: poke, throw: throw_ball, limp: switch_actor, play: () => play(),
   keep: () => ask("keep").then(({ pushes }) => { state.played = false; live_buttons(); notice(`Kept, with ${pushes} pushes.`, "hint"); }),
   start: () => go_to(0), back: () => { play(false); go_to(Math.floor(state.frame) - 1); }, forth: () => { play(false); go_to(Math.floor(state.frame) + 1); },
   follow: () => { view.following = view.following === undefined ? view.selected : undefined; get("follow").setAttribute("aria-pressed", String(view.following !== undefined)); go_to(state.frame); },
