@@ -27,7 +27,7 @@ from impel.studio.text import REMOVED
 SCENE_ENDINGS = (".yaml", ".yml", ".json")
 MOST_PATH = 64  # parts of a field's name
 MOST_FILES = 500
-BALL = {"shape": {"sphere": 0.1}, "mass": 1.0, "color": "#f2a541"}  # what is thrown
+BALL: dict[str, Any] = {"shape": {"sphere": 0.1}, "mass": 1.0, "color": "#f2a541"}  # what is thrown
 
 
 class Client:
@@ -343,6 +343,7 @@ class Session:
             "tell": "run",
             "run": run.number,
             "live": run.live,
+            "now": run.now,
             "fps": run.fps,
             "frames": run.frames,
             "kept": run.kept,

@@ -297,6 +297,7 @@ function tick(now) {
 
 function show_frame(take, now) {
   const wanted = Math.floor(state.frame);
+  if (state.live && take.done - 1 < take.now * take.fps) return; // it is on the way to where it was
   if (take.done <= wanted && !take.ended && !state.live && now - state.asked_at < PATIENCE) return; // the old picture stays
   state.fresh = false;
   view.show(Math.min(wanted, take.done - 1));
