@@ -44,6 +44,8 @@ def search_and_write(
     figure = load_figure(name)
     paths = _toy_paths(output, palette_size)
     _keep_apart(paths, {"--study": study, "FIGURE": None if name in built_in_figures() else Path(name)})
+    if study is not None:
+        check_writable(study)
 
     options: dict[str, Any] = {"seconds": seconds, "interpolation": "linear" if linear else "hold"}
     options |= {"poses": poses} if poses is not None else {}

@@ -20,14 +20,28 @@ SHORTEST = 1e-3  # s that an arc takes at least: the step of a search
 MAX_PROFILE = 24  # corners of a ground profile, unrolled as well
 
 
+MOST = 1e9  # in any unit: far beyond every figure, and its square and cube can still be computed with
+LEAST = 1e-12
+
+
 def _finite(value: float) -> float:
     if not math.isfinite(value):
         raise ValueError("must be a finite number")
+    if abs(value) > MOST:
+        raise ValueError(f"must be between {-MOST:g} and {MOST:g}")
+    return value
+
+
+def _positive(value: float) -> float:
+    if MOST < value < math.inf:
+        raise ValueError(f"must be at most {MOST:g}")
+    if not _finite(value) >= LEAST:
+        raise ValueError(f"must be at least {LEAST:g}" if value > 0 else "must be greater than 0")
     return value
 
 
 Number = Annotated[float, AfterValidator(_finite)]
-Positive = Annotated[float, AfterValidator(_finite), Field(gt=0)]
+Positive = Annotated[float, AfterValidator(_positive), Field(gt=0)]
 Time = Annotated[float, AfterValidator(_finite), Field(ge=SHORTEST)]
 NotNegative = Annotated[float, AfterValidator(_finite), Field(ge=0)]
 Point = tuple[Number, Number]

@@ -19,6 +19,7 @@ LASTS = 20.0  # s that a winner must stay up, from every start
 AT_ONCE = 48  # candidates: enough to fill lanes and cores
 MOST = 384  # of the best, before anything else that was tried gets its chance
 ENOUGH = 8  # that stay up, to choose from
+AGREES = 0.08  # of the distance: by how much the search's step and a quarter of it may differ
 ALIKE = 0.02  # of every parameter's range: nearer ones are one motion, and one of them is verified
 
 
@@ -30,15 +31,17 @@ class Verified:
     value: Floats  # (n,) of the objective over the longer time
     distance: Floats  # m
     time: Floats  # s until it fell, LASTS if it did not
+    agrees: NDArray[np.bool_]  # whether it comes as far at the search's step
 
     @property
     def up(self) -> NDArray[np.bool_]:
         return self.time >= LASTS - 1e-6
 
     def winner(self) -> int:
-        """The best of those that stay up; if none does, the one that lasts longest."""
-        if self.up.any():
-            return int(np.argmax(np.where(self.up, self.value, -np.inf)))
+        """The best of those that stay up and owe nothing to the step; if none stays up, the one that lasts longest."""
+        for good in (self.up & self.agrees, self.up):
+            if good.any():
+                return int(np.argmax(np.where(good, self.value, -np.inf)))
         return int(np.argmax(np.nan_to_num(self.time, nan=0.0)))
 
 
@@ -50,7 +53,7 @@ def verify(objective: Objective, candidates: Floats, telling: Telling | None = N
         found = _joined(found, run_on(objective, ahead[begin : begin + AT_ONCE]))
         if telling is not None:
             telling(min(begin + AT_ONCE, len(ahead)), min(len(ahead), MOST))
-        if found.up.sum() >= ENOUGH:
+        if (found.up & found.agrees).sum() >= ENOUGH:
             break
     rest = ahead[MOST:]
     if not found.up.any() and len(rest):
@@ -64,7 +67,13 @@ def verify(objective: Objective, candidates: Floats, telling: Telling | None = N
 def run_on(objective: Objective, candidates: Floats) -> Verified:
     runs = objective.run(candidates, step=objective.step / 4, seconds=LASTS)
     worst = (each.reshape(len(candidates), -1).min(axis=1) for each in (runs.distance, runs.time))
-    return Verified(candidates, objective.robust(runs), *worst)
+    coarse, fine = (
+        objective.run(candidates, step=step).distance.reshape(len(candidates), -1).mean(axis=1)
+        for step in (objective.step, objective.step / 4)
+    )
+    with np.errstate(invalid="ignore"):  # what has exploded agrees with nothing
+        agrees = np.abs(coarse - fine) <= AGREES * np.abs(fine)
+    return Verified(candidates, objective.robust(runs), *worst, agrees)
 
 
 def as_kept(objective: Objective, candidates: Floats) -> Floats:
@@ -87,10 +96,10 @@ def _different(objective: Objective, candidates: Floats) -> Floats:
 
 
 def _joined(a: Verified, b: Verified) -> Verified:
-    names = ("candidates", "value", "distance", "time")
+    names = ("candidates", "value", "distance", "time", "agrees")
     return Verified(*(np.concatenate([getattr(a, name), getattr(b, name)]) for name in names))
 
 
 def _empty(objective: Objective) -> Verified:
     nothing = np.zeros(0)
-    return Verified(np.zeros((0, len(objective.bounds()[0]))), nothing, nothing, nothing)
+    return Verified(np.zeros((0, len(objective.bounds()[0]))), nothing, nothing, nothing, np.zeros(0, bool))
