@@ -22,7 +22,10 @@ from impel.toys.synthesis import DEFAULT_STRATEGY, objective_for
 
 HERE = Path(__file__).parent
 KEPT = HERE / "strategies.json"
-FIGURES = [*built_in_figures(), *(f"figures/{name}.yaml" for name in ("hopper", "inchworm", "frog", "tumbler", "biped"))]
+FIGURES = [
+    *built_in_figures(),
+    *(f"figures/{name}.yaml" for name in ("hopper", "inchworm", "frog", "tumbler", "biped")),
+]
 BUDGETS = (800, 1500)
 SEEDS = 8
 

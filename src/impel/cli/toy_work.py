@@ -272,7 +272,9 @@ def bifurcate_and_write(
     )
     fallen = int((diagram.periods == FALLEN).sum())
     if fallen == len(values):
-        raise Problem(f"{path}: falls at every value of {parameter} within {cycles} cycles, so there is nothing to draw")
+        raise Problem(
+            f"{path}: falls at every value of {parameter} within {cycles} cycles, so there is nothing to draw"
+        )
     drawn = series(figure, diagram.rows, diagram.states, quantity)
     kinds = [period_name(period) for period in diagram.periods]
     for output in outputs:

@@ -62,6 +62,7 @@ class Run:
         self.take: Take | None = None
         self.show: Show | None = None
         self.moments: dict[int, Snapshot] = {}  # by frame
+        self.colors: dict[str, str] = {}  # of a take that no scene has made
         self.pushes = 0  # that were ordered while it played
 
     @property
@@ -101,6 +102,18 @@ class Rehearsal:
             while not self._orders.empty():
                 self._orders.get()
             self._wake.notify()
+        return run
+
+    def present(self, take: Take) -> Run:
+        """Show a take that was made elsewhere, such as that of a toy."""
+        self._number += 1
+        run = Run(self._number, Scene(fps=take.fps, seconds=max(float(take.time[-1]), 1e-3)))
+        run.cast = Cast(take.names, take.shapes, [], [], {}, {})
+        run.colors = dict(zip(take.names, take.colors))
+        poses = np.concatenate([take.position, take.orientation], axis=2, dtype=np.float32)
+        run.rows, run.take, run.done, run.ended = poses.reshape(len(poses), -1), take, len(poses), True
+        with self._wake:
+            self._wanted, self.run = None, run
         return run
 
     def order(self, order: Callable[[Show], None]) -> None:

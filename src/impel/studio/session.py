@@ -23,6 +23,8 @@ from impel.studio.document import Document, new_text
 from impel.studio.examples import EXAMPLES, example_text
 from impel.studio.rehearsal import LIVE_SECONDS, Rehearsal, Run
 from impel.studio.text import REMOVED
+from impel.studio.toybox import Toybox
+from impel.toys.figure import built_in_figures
 
 SCENE_ENDINGS = (".yaml", ".yml", ".json")
 MOST_PATH = 64  # parts of a field's name
@@ -48,6 +50,10 @@ class Session:
         self.exports: dict[str, Path] = {}
         self.document = Document(new_text(), file=None, name="untitled.yaml", beside=self.root)
         self.rehearsal = Rehearsal(lambda run: hand_over(lambda: self._look(run)))
+        self.toybox = Toybox(
+            lambda message: hand_over(lambda: self._tell(message)),
+            lambda take: hand_over(lambda: self._look(self.rehearsal.present(take))),
+        )
         self.opened = False  # whether a scene was opened, or the gallery of examples is shown
         self.shown: Run | None = None  # the run that everyone has been told of
         self._told_story = 0  # the last run whose story was told
@@ -70,6 +76,7 @@ class Session:
 
     def close(self) -> None:
         self.document.keep_draft()
+        self.toybox.close()
         self.rehearsal.close()
 
     def do(self, message: Any) -> dict[str, Any]:
@@ -320,6 +327,32 @@ class Session:
             raise Problem(*(self.document.problems or ["there is no scene"]))
         return self.document.scene
 
+    # Toys
+
+    def do_figures(self) -> dict[str, Any]:
+        return {"figures": built_in_figures()}
+
+    def do_search(self, figure: str, evaluations: int = 1000, seed: int = 0) -> None:
+        """Search a palette of toys, as `impel toy search FIGURE --palette 6` does; it is told as it fills up."""
+        self.toybox.search(figure, evaluations, seed)
+
+    def do_toy_stop(self) -> None:
+        self.toybox.stop()
+
+    def do_toy_pick(self, number: int) -> None:
+        """Run a toy of the palette on the stage."""
+        self.toybox.pick(number)
+
+    def do_toy_change(
+        self, value: float, pose: int | None = None, joint: str | None = None, time: int | None = None
+    ) -> None:
+        """Another angle of a pose, in degrees, or another time."""
+        self.toybox.change(pose, joint, time, value)
+
+    def do_toy_plot(self, kind: str, parameter: str = "", low: float = 0.0, high: float = 0.0) -> None:
+        """The settled motion of the toy, or how it depends on a parameter."""
+        self.toybox.plot(kind, parameter, low, high)
+
     # What comes of it
 
     def _look(self, run: Run) -> None:
@@ -354,6 +387,7 @@ class Session:
             "ropes": cast.ropes,
             "paths": cast.paths,
             "wires": cast.wires,
+            "colors": run.colors,
             "doubts": run.doubts,
         }
 

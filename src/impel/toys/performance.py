@@ -17,9 +17,7 @@ GROUND_WIDTH = 0.4  # m, across the plane of the figure
 GROUND_DEPTH = 0.02  # m
 
 
-def take_of(
-    toy: Toy, figure: Figure, *, seconds: float = 10.0, fps: float = 60.0, step: float | None = None
-) -> Take:
+def take_of(toy: Toy, figure: Figure, *, seconds: float = 10.0, fps: float = 60.0, step: float | None = None) -> Take:
     """Run a toy and record it: links with what they look like, the ground, footfalls and a fall as events."""
     return record(figure, run_toy(toy, figure, seconds=seconds, step=step), fps=fps)
 

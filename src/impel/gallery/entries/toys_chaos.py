@@ -84,8 +84,10 @@ def verdict(found: Bifurcation, others: Mapping[float, Bifurcation] | None = Non
         f"{named(cascade(found))} as the whole, {named(PUBLISHED)} asked; as the third time shrinks: {told} s ({len(found.values)} values, windows of at least {WIDE} s, states repeat "
         f"within 0.5 %; the paper: 1 above 0.14, 2, chaos 0.102-0.070, 2 until 0.046, 1 below 0.045 s); periods "
         f"{' and '.join(map(str, doublings)) or 'beyond 2'} at the edge of chaos"
-        + "".join(f"; {named(cascade(other))} if the shade is {width} m wide to either side" for width, other in
-                  (others or {}).items()),
+        + "".join(
+            f"; {named(cascade(other))} if the shade is {width} m wide to either side"
+            for width, other in (others or {}).items()
+        ),
     )
 
 

@@ -80,7 +80,8 @@ export class Viewport {
       this.bodies.clear();
       const crowd = new Map(meshes.map(([id, geometry]) => {
         const count = take.meshes.filter((other) => other === id).length;
-        const material = new THREE.MeshStandardMaterial({ roughness: 0.75, metalness: 0, vertexColors: geometry.hasAttribute("color") });
+        const kind = geometry.userData.flat ? THREE.MeshLambertMaterial : THREE.MeshStandardMaterial; // floors do not shine
+        const material = new kind(geometry.userData.flat ? {} : { roughness: 0.75, metalness: 0, vertexColors: geometry.hasAttribute("color") });
         const mesh = new THREE.InstancedMesh(geometry, material, count);
         mesh.castShadow = !geometry.userData.flat;
         mesh.receiveShadow = true;
@@ -268,9 +269,13 @@ export class Viewport {
     return true;
   }
 
-  // Where everything happens that moves, over all frames so far.
+  // Where everything happens that moves, over all frames so far; of what is followed, what is around it now.
   bounds() {
     const box = new THREE.Box3(), take = this.take, still = new THREE.Box3();
+    if (this.following !== undefined) {
+      const [x, y, z] = take.pose(this.frame, this.following), size = this.seats[this.following].mesh.geometry.boundingSphere.radius;
+      return box.setFromCenterAndSize(new THREE.Vector3(x, y, z), new THREE.Vector3(4 * size, 4 * size, 4 * size));
+    }
     const stride = Math.max(1, Math.floor(take.done / 40));
     this.seats.forEach(({ mesh }, body) => {
       const geometry = mesh.geometry;
