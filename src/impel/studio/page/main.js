@@ -298,7 +298,7 @@ function tick(now) {
     state.fresh = true;
   }
   last = now;
-  if (take && state.fresh && take.done > 0) show_frame(take, now);
+  if (take && take === view.take && view.ready && state.fresh && take.done > 0) show_frame(take, now);
   view.render();
   while (state.owed > 0) { state.owed -= 1; link.acknowledge(); }
   asleep = !(state.playing || state.live || view.stale || state.fresh);
