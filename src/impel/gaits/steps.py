@@ -50,7 +50,7 @@ LIMPING = 0.3  # of a pace that a full limp taken up on the way takes off, since
 WIDER = 1.35  # of its pace that a foot may step in a turn, where outer feet go farther than the body
 SAME_PLACE = 1e-3  # of a pace: a foot this close to where it should be is not lifted
 SHORT_STEP = 0.3  # of a pace: shorter steps are lifted less
-TAUT = 0.02  # leg halves before a leg is stretched, in which it begins to hold the body down
+TAUT = 0.04  # leg halves before a leg is stretched, in which it begins to hold the body down
 STRAIGHT = 0.999  # of its length, to which a leg is never stretched
 STILL = 0.02  # m/s for legs of 2 m: slower, a body on feet that stand has come to rest
 

@@ -87,9 +87,9 @@ def walk(
     while True:  # stand lower where legs are too short for the ground, higher where the body would hit it
         walked = _step_along(moods, route, surfaces, leg, keys, stature, seconds)
         bump = _bump(walked)
-        taut = walked.stretch > 0.0 or (moods.curve == "smooth" and walked.jump > SMOOTH_JUMP)
-        wanted = -1 if taut else 1 if bump is not None else 0
-        if wanted == 0 or wanted == -direction or not rough or not 0.6 < stature < 2.0:
+        jerks = moods.curve == "smooth" and walked.jump > SMOOTH_JUMP  # a leg that is almost straight holds it back
+        wanted = -1 if walked.stretch > 0.0 or jerks else 1 if bump is not None else 0
+        if wanted == 0 or wanted == -direction or not (rough or jerks) or not 0.6 < stature < 2.0:
             break
         stature, direction = stature * (1.0 + STATURE_STEP * wanted), wanted
     if walked.stretch > 0.0:
