@@ -48,7 +48,7 @@ def ask(bodies, joints, contacts, actuators, handles, s, gravity, dt, dt_last, i
         return False
     for n in range(handles.count[ISLANDS]):
         look_ahead(bodies, joints, handles, handles.island[n], 0.5 * dt)
-    take_hold(bodies, joints, contacts, actuators, handles, gravity, 0.5 * dt)
+    take_hold(bodies, joints, contacts, actuators, handles, 0.5 * dt)
     gravity_known = scale(gravity, 1.0 * actuators.knows[s])
     fall_freely(bodies, joints, actuators, handles, gravity_known, 0.5 * dt)
     for h in range(handles.count[HANDLES]):
