@@ -106,18 +106,14 @@ def check(scene: SceneFile) -> None:
 
     Example:  impel check scene.yaml
     """
-    from impel.scene import load_scene, unsupported, warnings
+    from impel.scene import load_scene, warnings
+    from impel.stage.opening import opening_doubts
 
     loaded = load_scene(scene)
-    refused = unsupported(loaded)
-    doubts = warnings(loaded) + refused
-    if not refused:
-        from impel.stage.opening import opening_doubts
-
-        doubts += opening_doubts(loaded, str(scene))
+    doubts = warnings(loaded) + opening_doubts(loaded, str(scene))
     for line in doubts:
         print(f"{scene}: warning: {line}")
-    if loaded.actors and not refused:
+    if loaded.actors:
         from impel.stage.opening import strengths
 
         for line in strengths(loaded, str(scene)):

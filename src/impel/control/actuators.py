@@ -12,12 +12,13 @@ N is how much force an acceleration takes, given how the structure answers. Wher
 
 import math
 
-from impel.control.appointments import Appointments, keep_appointments
+from impel.control.appointments import DONE, Appointments, keep_appointments
 from impel.control.clocks import Clocks
 from impel.control.frames import Frames, carry_targets, is_framed, pin_keys
+from impel.control.goals import Goals, aim, arrive, has_goals, is_idle, let_go_of
 from impel.control.law import TINY, limit_size
 from impel.control.linkage import Linkage, gather, measured_rates, wished_rates
-from impel.control.targets import advance_targets, go_by_clocks
+from impel.control.targets import advance_targets, go_by_clocks, place_of, turn_of
 from impel.kernel import Floats, Floats2, Integers, kernel, struct
 from impel.motion.paths import Paths
 from impel.motion.rotations import add, axpy, cross, dot, get3, get4, rotate, scale, set3, sub
@@ -44,6 +45,7 @@ class Actuators:
     clocks: Clocks
     frames: Frames
     appointments: Appointments
+    goals: Goals
     linkage: Linkage
     base: Floats  # (A,) base distance in metres, or base angle in radians
     far: Floats  # (A,) the same: from farther away it is not pulled harder
@@ -142,6 +144,33 @@ def want(bodies, actuators, dt, dt_last):
                 lead(actuators, a)
             if actuators.trail[a] > 0.0:
                 drag_behind(bodies, actuators, a)
+    if len(actuators.goals.time) > 0:
+        pursue(bodies, actuators, dt, dt_last)
+
+
+@kernel
+def pursue(bodies, actuators, dt, dt_last):
+    """The wishes of those that have goals."""
+    goals, agreed = actuators.goals, actuators.appointments
+    for a in range(len(actuators.body)):
+        if not has_goals(goals, a):
+            continue
+        place, orientation = place_of(bodies, actuators, a), turn_of(bodies, actuators, a)
+        turns, rate, time = actuators.paths.turns[a] == 1, get3(actuators.last_rate, a), goals.now[0]
+        if goals.holding[a] == 1.0 and goals.release[int(goals.current[a])] >= 0:
+            if agreed.state[goals.release[int(goals.current[a])]] >= DONE:
+                let_go_of(goals, a)
+                arrive(bodies, goals, a, turns, place, orientation, rate, time)
+        wish, offset = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        if is_idle(goals, a):
+            set3(actuators.asked, a, wish)
+        else:
+            weak = actuators.saturated[a] == 1.0
+            wish, d = aim(bodies, goals, a, turns, weak, place, orientation, rate, dt, dt_last)
+            set3(goals.planned, a, wish)
+            offset = scale(d, -1.0)
+        set3(actuators.wish, a, wish)
+        set3(actuators.offset, a, offset)
 
 
 @kernel
@@ -215,10 +244,11 @@ def pull_tree(bodies, actuators, s, gravity, dt, dt_last):
 
 @kernel
 def overtaxed(actuators, s):
-    """Is an actuator of a structure too weak for what it asks for? The others, and it itself, must reckon with that."""
+    """Is an actuator of a structure too weak for what it asks for, or does it ask for nothing any more? The others, and
+    it itself, must reckon with that."""
     weak = False
     for a in range(len(actuators.body)):
-        weak |= actuators.structure[a] == s and actuators.saturated[a] == 1.0
+        weak |= actuators.structure[a] == s and (actuators.saturated[a] == 1.0 or is_idle(actuators.goals, a))
     return weak
 
 

@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from impel.control.actuators import Actuators, arm_of
+from impel.control.goals import is_idle
 from impel.geometry.kinds import CAPSULE, CYLINDER, SPHERE
 from impel.kernel import Floats, Floats2, Floats3, Integers, Integers2, kernel, struct
 from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, get4, norm, rotate, scale, set3_at, sub
@@ -191,7 +192,7 @@ def _include(bodies, actuators, handles, whole):
         return False
     handles.seen[whole] = 1
     for a in range(len(actuators.body)):
-        if actuators.whole[actuators.body[a]] == whole:
+        if actuators.whole[actuators.body[a]] == whole and not is_idle(actuators.goals, a):
             handles.actuator[count[ACTUATORS]] = a
             count[ACTUATORS] += 1
     if own == 0:

@@ -52,9 +52,13 @@ def strengths(scene: Scene, source: str = "scene") -> Iterator[str]:
     for a, label in enumerate(compiled.actuators):
         name, kind = label.rsplit(".", 1)
         unit = "N·m" if kind == "turn" else "N"
-        written = getattr(scene.actors[name], kind).strength
+        goals = label.endswith(f".goals.{kind}")
+        wish = scene.actors[name.removesuffix(".goals")].goals if goals else getattr(scene.actors[name], kind)
+        written, label = wish.strength, name if goals else label
         weight = float(actuators.weight[a])
         pull = float(actuators.inertia[a] * actuators.stiffness[a] * actuators.base[a])
+        if goals:
+            pull = float(actuators.calm[a]) / 2 - weight
         parts = f"twice {plain(weight, 3)} to hold still and {plain(pull, 3)} to move"
         auto = f"{plain(2 * (weight + pull), 3)} {unit}: {parts}"
         if written == "auto":

@@ -1,0 +1,111 @@
+"""Steps that end when goals are due: frames are parted there, and such a step is tried until it ends where it should."""
+
+import math
+
+from impel.control.actuators import rate_of
+from impel.control.goals import ROUNDING, arrive, deviation, goal_at, has_goals, is_idle, next_landing
+from impel.control.targets import place_of, turn_of
+from impel.kernel import kernel
+from impel.motion.rotations import axpy, get3, norm, set3
+
+CLOSE = 1e-12  # m or rad: as near is there
+TRIES = 5  # of a step, beyond the first
+SETTLED = 99  # no more tries
+AFFORDABLE = 0.5  # of what its strength allows: what needs more is not mended in one step
+
+
+@kernel
+def next_part(actuators, clock, pace):
+    """Begin the next part of the frame, up to the next goal; is there any? Its steps are as long as in other frames, or
+    shorter, and all the same."""
+    start, end = clock.begin[0] + clock.part[0], clock.frame_start[0] + pace.frame_seconds
+    if clock.part[0] > 0.0 and is_last(clock, pace):
+        return False
+    clock.lands[0], clock.steps[0] = 0, pace.steps
+    clock.begin[0], clock.tick[0], clock.part[0] = start, 0, pace.frame_seconds
+    if actuators is not None and len(actuators.goals.landings) > 0:
+        landing = next_landing(actuators.goals.landings, start, end)
+        clock.lands[0] = 1 if lands_at(actuators.goals.landings, landing) else 0
+        if landing < end or start > clock.frame_start[0]:
+            clock.part[0] = landing - start
+            longest = pace.frame_seconds / pace.steps
+            clock.steps[0] = max(int(math.ceil(clock.part[0] / longest - ROUNDING)), 1)
+    return True
+
+
+@kernel
+def is_last(clock, pace):
+    """Whether the present part of the frame ends with it."""
+    return clock.begin[0] + clock.part[0] > clock.frame_start[0] + pace.frame_seconds - ROUNDING
+
+
+@kernel
+def lands_at(landings, time):
+    for i in range(len(landings)):
+        if abs(landings[i] - time) <= ROUNDING:
+            return True
+    return False
+
+
+@kernel
+def amend(now, before, clock, time, dt, hold_for):
+    """After a step that ends at `time`, when goals are due: should it be taken back and tried again, with what was
+    missing of its bodies' accelerations? Joints, contacts and pushes that nobody told it of are met exactly so."""
+    actuators, goals = now.actuators, now.actuators.goals
+    if hold_for < dt * (1.0 - ROUNDING) or clock.amended[0] >= SETTLED:
+        return False
+    worst = 0.0
+    for a in range(len(actuators.body)):
+        if mendable(actuators, before.actuators.goals, a, time):
+            d = off_by(now.bodies, actuators, a)
+            if 2.0 * norm(d) > AFFORDABLE * goals.most[a] * dt * dt:
+                return False
+            worst = max(worst, norm(d))
+    if clock.amended[0] > 0 and worst > clock.off_by[0]:  # the last try was better
+        for a in range(len(actuators.body)):
+            set3(goals.extra, a, get3(goals.last_extra, a))
+        clock.amended[0] = SETTLED
+        return True
+    if worst <= CLOSE or clock.amended[0] == TRIES:
+        return False
+    for a in range(len(actuators.body)):
+        if mendable(actuators, before.actuators.goals, a, time):
+            extra = get3(goals.extra, a)
+            set3(goals.last_extra, a, extra)
+            set3(goals.extra, a, axpy(-2.0 / (dt * dt), off_by(now.bodies, actuators, a), extra))
+    clock.amended[0] += 1
+    clock.off_by[0] = worst
+    return True
+
+
+@kernel
+def mendable(actuators, before, a, time):
+    """Whether an actuator has a goal that is due, and for which this step alone was planned."""
+    goals = actuators.goals
+    if not has_goals(goals, a) or is_idle(goals, a) or goals.holding[a] == 1.0 or goals.dynamic[a] == 1:
+        return False
+    g = int(goals.current[a])
+    due = goals.written[g] >= 0 and abs(goals.time[g] - time) <= ROUNDING
+    return due and before.final[a] == 0.0 and goals.least[a] == 0.0 and actuators.saturated[a] == 0.0
+
+
+@kernel
+def off_by(bodies, actuators, a):
+    """From its goal to an actuator's body."""
+    turns = actuators.paths.turns[a] == 1
+    place, _ = goal_at(bodies, actuators.goals, int(actuators.goals.current[a]), turns)
+    return deviation(place, turns, place_of(bodies, actuators, a), turn_of(bodies, actuators, a))
+
+
+@kernel
+def land(now, clock, time):
+    """After the step that ends at `time`: note who has met its goal, and who goes on to the next."""
+    actuators, goals = now.actuators, now.actuators.goals
+    clock.amended[0] = 0
+    for a in range(len(actuators.body)):
+        set3(goals.extra, a, (0.0, 0.0, 0.0))
+        if has_goals(goals, a) and not is_idle(goals, a):
+            arrive(
+                now.bodies, goals, a, actuators.paths.turns[a] == 1, place_of(now.bodies, actuators, a),
+                turn_of(now.bodies, actuators, a), rate_of(now.bodies, actuators, a), time,
+            )  # fmt: skip
