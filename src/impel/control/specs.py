@@ -146,6 +146,7 @@ def make_actuators(
 
     loads = [_loads(s, bodies, linkage, int(k), int(i), gravity) for s, k, i in zip(specs, member, structure)]
     asked = [demands(clocks, paths, a) if s.course is None else _sought(s, bodies) for a, s in enumerate(specs)]
+    asked = _at_points(specs, asked, actors["turn"])
     automatic = [
         auto_strength(load.weight, load.inertia, s.stiffness, s.base, acceleration) + 2 * load.whole * carried
         for s, load, (_, acceleration), carried in zip(specs, loads, asked, _carried(specs, actors, asked))
@@ -236,6 +237,20 @@ def _sought(spec: ActuatorSpec, bodies: Solids) -> tuple[float, float]:
     acceleration = max(float((np.linalg.norm(size, axis=1) / spans[:, 0]).max()) for size in sizes)
     standing = STANDING_START * float((np.linalg.norm(ways, axis=1) / spans[:, 0] ** 2).max())
     return 3.0 * float(np.linalg.norm(means, axis=1).max()), acceleration + standing
+
+
+def _at_points(
+    specs: Sequence[ActuatorSpec], asked: Sequence[tuple[float, float]], turners: dict[int, int]
+) -> list[tuple[float, float]]:
+    """The same, with what it takes to keep a point of a body on its way to goals while goals turn the body."""
+    found = []
+    for s, (speed, acceleration) in zip(specs, asked):
+        turner, arm = turners.get(s.body), float(np.linalg.norm(s.point))
+        if s.course is not None and s.kind == "move" and turner is not None:
+            spin, turning = asked[turner]
+            speed, acceleration = speed + arm * spin, acceleration + arm * (turning + spin**2)
+        found.append((speed, acceleration))
+    return found
 
 
 def _seen_keys(spec: ActuatorSpec, bodies: Solids) -> Floats:

@@ -43,7 +43,8 @@ class Handles:
 
     most: int  # actuators that fit in one cluster
     island_of: Integers  # (N,) -1 for bodies without joints
-    acts: Integers  # (N,) 1 for bodies of structures that have actuators
+    acts: Integers  # (N,) 1 for bodies of structures that have actuators ...
+    swings: Integers  # (N,) ... and for those of them that a force may not suit any more once they have turned
     # The cluster.
     count: Integers  # (7,) ACTUATORS ...; SHAKY is of all clusters
     actuator: Integers  # (most,) its actuators
@@ -100,10 +101,13 @@ def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Ha
         island_of[joints.members] = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
     rows = np.zeros(0) if joints is None else joints.rows
     n, handles = 3 * most, 3 * most + MOST
+    acts = np.isin(actuators.whole, actuators.whole[actuators.body])
+    led = (actuators.pulled == 1) & (np.diff(actuators.goals.first) > 0)  # by a point, to a goal
     return Handles(
         most=most,
         island_of=island_of,
-        acts=np.isin(actuators.whole, actuators.whole[actuators.body]).astype(np.int64),
+        acts=acts.astype(np.int64),
+        swings=(acts & ((island_of >= 0) | np.isin(np.arange(bodies), actuators.body[led]))).astype(np.int64),
         count=np.zeros(7, np.int64),
         actuator=np.zeros(most, np.int64),
         island=np.zeros(bodies, np.int64),

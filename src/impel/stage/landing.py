@@ -3,7 +3,16 @@
 import math
 
 from impel.control.actuators import rate_of
-from impel.control.goals import ROUNDING, arrive, deviation, goal_at, has_goals, is_idle, next_landing
+from impel.control.goals import (
+    ROUNDING,
+    arrive,
+    deviation,
+    goal_at,
+    has_goals,
+    is_idle,
+    next_landing,
+    relative_rate,
+)
 from impel.control.targets import place_of, turn_of
 from impel.kernel import kernel
 from impel.motion.rotations import axpy, get3, norm, set3
@@ -48,19 +57,16 @@ def lands_at(landings, time):
 
 
 @kernel
-def amend(now, before, clock, time, dt, hold_for):
-    """After a step that ends at `time`, when goals are due: should it be taken back and tried again, with what was
-    missing of its bodies' accelerations? Joints, contacts and pushes that nobody told it of are met exactly so."""
+def amend(now, before, clock, time, dt):
+    """After a step that ends at `time`: should it be taken back and tried again, with what was missing of accelerations
+    to meet goals? Joints, contacts and pushes that nobody told it of are met exactly so."""
     actuators, goals = now.actuators, now.actuators.goals
-    if hold_for < dt * (1.0 - ROUNDING) or clock.amended[0] >= SETTLED:
+    if clock.amended[0] >= SETTLED:
         return False
     worst = 0.0
     for a in range(len(actuators.body)):
-        if mendable(actuators, before.actuators.goals, a, time):
-            d = off_by(now.bodies, actuators, a)
-            if 2.0 * norm(d) > AFFORDABLE * goals.most[a] * dt * dt:
-                return False
-            worst = max(worst, norm(d))
+        if mendable(now.bodies, actuators, before.actuators.goals, a, time, dt):
+            worst = max(worst, norm(will_miss(now.bodies, actuators, a, time)))
     if clock.amended[0] > 0 and worst > clock.off_by[0]:  # the last try was better
         for a in range(len(actuators.body)):
             set3(goals.extra, a, get3(goals.last_extra, a))
@@ -69,24 +75,44 @@ def amend(now, before, clock, time, dt, hold_for):
     if worst <= CLOSE or clock.amended[0] == TRIES:
         return False
     for a in range(len(actuators.body)):
-        if mendable(actuators, before.actuators.goals, a, time):
-            extra = get3(goals.extra, a)
-            set3(goals.last_extra, a, extra)
-            set3(goals.extra, a, axpy(-2.0 / (dt * dt), off_by(now.bodies, actuators, a), extra))
+        set3(goals.last_extra, a, get3(goals.extra, a))
+        if mendable(now.bodies, actuators, before.actuators.goals, a, time, dt):
+            after = int(goals.current[a])
+            lasts = dt * (goals.time[after] - time + 0.5 * dt)  # by so much more does an acceleration in this step lead
+            set3(goals.extra, a, axpy(-1.0 / lasts, will_miss(now.bodies, actuators, a, time), get3(goals.extra, a)))
     clock.amended[0] += 1
     clock.off_by[0] = worst
     return True
 
 
 @kernel
-def mendable(actuators, before, a, time):
-    """Whether an actuator has a goal that is due, and for which this step alone was planned."""
+def mendable(bodies, actuators, before, a, time, dt):
+    """Whether the last step to a goal of an actuator was planned in this step, or this step is the last, and it has the
+    strength for what it misses by."""
     goals = actuators.goals
     if not has_goals(goals, a) or is_idle(goals, a) or goals.holding[a] == 1.0 or goals.dynamic[a] == 1:
         return False
     g = int(goals.current[a])
-    due = goals.written[g] >= 0 and abs(goals.time[g] - time) <= ROUNDING
-    return due and before.final[a] == 0.0 and goals.least[a] == 0.0 and actuators.saturated[a] == 0.0
+    if goals.written[g] < 0 or goals.final[a] == 0.0 or goals.least[a] == 1.0 or actuators.saturated[a] == 1.0:
+        return False
+    left = goals.time[g] - time
+    if before.final[a] == 1.0 and left > ROUNDING:
+        return False
+    return norm(will_miss(bodies, actuators, a, time)) <= AFFORDABLE * goals.most[a] * dt * (left + 0.5 * dt)
+
+
+@kernel
+def will_miss(bodies, actuators, a, time):
+    """By how much the body of an actuator misses its goal if it goes on as planned."""
+    goals, d = actuators.goals, off_by(bodies, actuators, a)
+    g = int(goals.current[a])
+    left = goals.time[g] - time
+    if left <= ROUNDING:
+        return d
+    turns = actuators.paths.turns[a] == 1
+    _, moves = goal_at(bodies, goals, g, turns)
+    own = relative_rate(d, rate_of(bodies, actuators, a), moves, turns)
+    return axpy(left, axpy(0.5 * left, get3(goals.planned, a), own), d)
 
 
 @kernel
@@ -98,12 +124,18 @@ def off_by(bodies, actuators, a):
 
 
 @kernel
-def land(now, clock, time):
-    """After the step that ends at `time`: note who has met its goal, and who goes on to the next."""
-    actuators, goals = now.actuators, now.actuators.goals
+def forget_extra(actuators, clock):
+    """Before another step: nothing was missing of it yet."""
     clock.amended[0] = 0
     for a in range(len(actuators.body)):
-        set3(goals.extra, a, (0.0, 0.0, 0.0))
+        set3(actuators.goals.extra, a, (0.0, 0.0, 0.0))
+
+
+@kernel
+def land(now, time):
+    """After the step that ends at `time`: note who has met its goal, and who goes on to the next."""
+    actuators, goals = now.actuators, now.actuators.goals
+    for a in range(len(actuators.body)):
         if has_goals(goals, a) and not is_idle(goals, a):
             arrive(
                 now.bodies, goals, a, actuators.paths.turns[a] == 1, place_of(now.bodies, actuators, a),

@@ -19,7 +19,7 @@ from impel.physics.verdicts import DIVERGED, GOOD, IMPRECISE, NOT_A_NUMBER
 from impel.stage.answers import ask
 from impel.stage.events import notice
 from impel.stage.handles import SHAKY
-from impel.stage.landing import amend, is_last, land, next_part
+from impel.stage.landing import amend, forget_extra, is_last, land, next_part
 from impel.stage.pushes import any_push, push_bodies
 from impel.stage.settling import ease
 
@@ -256,7 +256,7 @@ def check_joints(bodies, joints, clock):
 def swung(bodies, handles, seconds):
     """Has a link of an actor's structure turned so far that forces for how it was do not suit it any more?"""
     for i in range(len(bodies.mass)):
-        if handles.acts[i] == 1 and handles.island_of[i] >= 0:
+        if handles.swings[i] == 1:
             spin = get3(bodies.spin, i)
             if dot(spin, spin) * seconds * seconds > SWING * SWING:
                 return True
@@ -303,6 +303,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
     if nothing_stirs(now, clock, pace):
         return FRAME_DONE
     breath = clock.tries[0] + BREATH
+    aims = now.actuators is not None and len(now.actuators.goals.time) > 0
     while True:
         whole = clock.steps[0] << pace.deepest
         if clock.part[0] == 0.0 or clock.tick[0] == whole:
@@ -325,6 +326,9 @@ def play(now, before, values, saved, events, clock, pace, one_step):
             hold_for = dt
         elif clock.tick[0] % coarsest == 0 or clock.stirred[0] == 1:
             hold_for = clock.part[0] * (coarsest - clock.tick[0] % coarsest) / whole
+        lands = clock.lands[0] == 1 and clock.tick[0] + ticks == whole
+        if lands:  # the last step to a goal is planned for itself
+            hold_for = dt
         copy(values, saved, now.contacts)
         clock.tries[0] += 1
         verdict = step(now, time, dt, hold_for, clock.held_for[0])
@@ -336,11 +340,13 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         if verdict == NOT_A_NUMBER:
             copy(saved, values, now.contacts)
             return FAILED
-        if clock.lands[0] == 1 and clock.tick[0] + ticks == whole:
-            if amend(now, before, clock, time + dt, dt, hold_for):
-                copy(saved, values, now.contacts)
-                continue
-            land(now, clock, time + dt)
+        if aims and hold_for >= dt and amend(now, before, clock, time + dt, dt):
+            copy(saved, values, now.contacts)
+            continue
+        if aims:
+            forget_extra(now.actuators, clock)
+        if lands:
+            land(now, time + dt)
 
         notice(now, before, events, clock, time + dt, dt, verdict if verdict != IMPRECISE else GOOD)
         part(now.joints, before.joints, now.contacts)

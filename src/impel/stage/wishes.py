@@ -239,7 +239,7 @@ def goal_spec(wished: Wish, goals: Goals, solids: list[Solid], index: dict[str, 
         share=share,
         press=0.0,
         point=(0.0, 0.0, 0.0) if wished.turns else tuple(_in_body(goals.point, whole)),
-        pulled=goals.point is not None and not wished.turns,
+        pulled=goals.point is not None and not wished.turns and not any(goal.turns for goal in goals.keys),
         course=Course(aims=aims, ending=goals.ending, behaviour=goals.behaviour),
     )
 
