@@ -25,6 +25,7 @@ from impel.motion.rotations import add, axpy, cross, dot, get3, get4, rotate, sc
 
 RESIDUAL = 0.3  # of the pull at base distance: what may be learnt while something is in the way (measured: no wind-up)
 TOO_FAST = 1.2  # times the speed that it should have: what still pushes it on ...
+WHIRLS = 50.0  # rad/s: a body that whirls faster about the point that is led to a goal is led by its centre meanwhile
 FORGET = 4.0  # ... is forgotten so many times faster than it was learnt
 
 
@@ -321,7 +322,8 @@ def exert(bodies, actuators, a, force, ahead):
             set3(bodies.twist, other, sub(get3(bodies.twist, other), force))
     else:
         set3(bodies.push, body, add(get3(bodies.push, body), force))
-        if actuators.pulled[a] == 1:
+        whirls = has_goals(actuators.goals, a) and dot(spin, spin) > WHIRLS * WHIRLS
+        if actuators.pulled[a] == 1 and not whirls:
             arm = arm_of(bodies, actuators, a, ahead)
             set3(bodies.twist, body, add(get3(bodies.twist, body), cross(arm, force)))
 
