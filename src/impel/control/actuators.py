@@ -166,8 +166,7 @@ def pursue(bodies, actuators, dt, dt_last):
         if is_idle(goals, a):
             set3(actuators.asked, a, wish)
         else:
-            weak = actuators.saturated[a] == 1.0
-            wish, d = aim(bodies, goals, a, turns, weak, place, orientation, rate, dt, dt_last)
+            wish, d = aim(bodies, goals, a, turns, place, orientation, rate, dt, dt_last)
             set3(goals.planned, a, wish)
             offset = scale(d, -1.0)
         set3(actuators.wish, a, wish)

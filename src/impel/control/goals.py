@@ -259,19 +259,16 @@ def mean_after(bodies, goals, g, turns, place, moves):
 
 
 @kernel
-def aim(bodies, goals, a, turns, weak, x, q, rate, dt, dt_last):
+def aim(bodies, goals, a, turns, x, q, rate, dt, dt_last):
     """The acceleration, held for dt, that leads the body of an actuator to its goal, and the way there. The body is at x,
-    turned by q, and moves or turns at `rate`; it was too `weak` in the last step."""
+    turned by q, and moves or turns at `rate`."""
     g = int(goals.current[a])
     place, moves = goal_at(bodies, goals, g, turns)
     d, onward, extra = deviation(place, turns, x, q), (0.0, 0.0, 0.0), get3(goals.extra, a)
     if goals.since[a] < 0.0:
         begin_course(bodies, goals, a, g, turns, place, moves, d)
-    else:
-        if goals.foreign[g] == 1 and dt_last > 0.0:
-            onward = scale(sub(moves, get3(goals.carried, a)), 1.0 / dt_last)
-        if weak:
-            goals.least[a] = 1.0
+    elif goals.foreign[g] == 1 and dt_last > 0.0:
+        onward = scale(sub(moves, get3(goals.carried, a)), 1.0 / dt_last)
     set3(goals.carried, a, moves)
     own, left = relative_rate(d, rate, moves, turns), goals.time[g] - goals.now[0]
     if goals.holding[a] == 1.0:

@@ -26,7 +26,8 @@ Floats = NDArray[np.float64]
 WILD = 3.0
 
 GOAL_STEP = 1 / 240  # s: in longer ones, what nobody told it of takes a goal-driven body farther off
-STANDING_START = 8.0  # |D|/T²: the acceleration for a course from rest to rest, twice
+PUSHED_ASIDE = 0.25  # m or rad: as far it may be pushed aside on a course, and still be there on time
+STANDING_START = 16.0  # |D|/T²: four times the acceleration for a course from rest to rest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,6 +152,10 @@ def make_actuators(
         auto_strength(load.weight, load.inertia, s.stiffness, s.base, acceleration) + 2 * load.whole * carried
         for s, load, (_, acceleration), carried in zip(specs, loads, asked, _carried(specs, actors, asked))
     ]
+    for a, (s, load) in enumerate(zip(specs, loads)):  # what pushes also turns
+        mover = actors["move"].get(s.body)
+        if s.course is not None and s.kind == "turn" and mover is not None:
+            automatic[a] = max(automatic[a], load.arm * automatic[mover])
     strength = np.array(
         [
             s.share * auto if s.strength is None else s.strength * (load.arm if s.course is not None else 1.0)
@@ -235,7 +240,8 @@ def _sought(spec: ActuatorSpec, bodies: Solids) -> tuple[float, float]:
     begin, end = np.vstack([0.0 * means[:1], inner]), np.vstack([inner, means[-1:]])
     sizes = [np.abs(6 * means - 4 * begin - 2 * end), np.abs(6 * means - 2 * begin - 4 * end)]
     acceleration = max(float((np.linalg.norm(size, axis=1) / spans[:, 0]).max()) for size in sizes)
-    standing = STANDING_START * float((np.linalg.norm(ways, axis=1) / spans[:, 0] ** 2).max())
+    lengths = np.maximum(np.linalg.norm(ways, axis=1), PUSHED_ASIDE)
+    standing = STANDING_START * float((lengths / spans[:, 0] ** 2).max())
     return 3.0 * float(np.linalg.norm(means, axis=1).max()), acceleration + standing
 
 
