@@ -12,7 +12,7 @@ from impel.control.actuators import TINY, Actuators
 from impel.control.appointments import Agreed, make_appointments
 from impel.control.clocks import Timing, demands, make_clocks
 from impel.control.frames import FramedKey, make_frames, place_keys
-from impel.control.goals import Course, make_goals
+from impel.control.goals import MET, Course, make_goals
 from impel.control.linkage import Linkage, Solids, Tie, make_linkage, wholes
 from impel.control.targets import reach_of
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions, turns_between
@@ -242,6 +242,8 @@ def _sought(spec: ActuatorSpec, bodies: Solids) -> tuple[float, float]:
     acceleration = max(float((np.linalg.norm(size, axis=1) / spans[:, 0]).max()) for size in sizes)
     lengths = np.maximum(np.linalg.norm(ways, axis=1), PUSHED_ASIDE)
     standing = STANDING_START * float((lengths / spans[:, 0] ** 2).max())
+    if spec.course.behaviour == "dynamic":  # it rushes
+        standing *= MET**2 / STANDING_START
     return 3.0 * float(np.linalg.norm(means, axis=1).max()), acceleration + standing
 
 

@@ -44,6 +44,7 @@ class Handles:
     most: int  # actuators that fit in one cluster
     island_of: Integers  # (N,) -1 for bodies without joints
     acts: Integers  # (N,) 1 for bodies of structures that have actuators ...
+    aims: Integers  # (N,) ... 1 for those of them that have goals ...
     swings: Integers  # (N,) ... and for those of them that a force may not suit any more once they have turned
     # The cluster.
     count: Integers  # (7,) ACTUATORS ...; SHAKY is of all clusters
@@ -102,11 +103,13 @@ def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Ha
     rows = np.zeros(0) if joints is None else joints.rows
     n, handles = 3 * most, 3 * most + MOST
     acts = np.isin(actuators.whole, actuators.whole[actuators.body])
-    led = (actuators.pulled == 1) & (np.diff(actuators.goals.first) > 0)  # by a point, to a goal
+    aims = np.diff(actuators.goals.first) > 0
+    led = (actuators.pulled == 1) & aims  # by a point, to a goal
     return Handles(
         most=most,
         island_of=island_of,
         acts=acts.astype(np.int64),
+        aims=np.isin(actuators.whole, actuators.whole[actuators.body[aims]]).astype(np.int64),
         swings=(acts & ((island_of >= 0) | np.isin(np.arange(bodies), actuators.body[led]))).astype(np.int64),
         count=np.zeros(7, np.int64),
         actuator=np.zeros(most, np.int64),
@@ -286,6 +289,8 @@ def _hold_contact(bodies, contacts, actuators, handles, p, gravity, of_actors):
         return
     if (bodies.inverse_mass[a] > 0.0 and not inside_a) or (bodies.inverse_mass[b] > 0.0 and not inside_b):
         return
+    if contacts.touching[p] == 0.0 and handles.aims[a] + handles.aims[b] > 0:
+        return  # what is only near does not keep anybody from a goal
     acts = _acts(actuators, handles, actuators.whole[a]) or _acts(actuators, handles, actuators.whole[b])
     if acts != of_actors:
         return
