@@ -11,7 +11,6 @@ from impel.files import Problem
 M = TypeVar("M")
 
 LISTED, TABLED = "<list>", "<table>"  # parts of a location: what may be written as a list, or as a table that has one
-NOT_YET = "not simulated yet"  # fields whose description says so are not offered to anybody
 
 
 def say(value: Any) -> str:
@@ -85,7 +84,7 @@ def _complaint(error: dict[str, Any], model: Any) -> str:
     if kind == "extra_forbidden":
         owner = _model_at(model, location[:-1])
         fields = owner.model_fields.items() if owner else ()
-        known = [f.alias or name for name, f in fields if NOT_YET not in (f.description or "")]
+        known = [f.alias or name for name, f in fields]
         close = difflib.get_close_matches(str(location[-1]), known, 1)
         return "is not a known field; " + (f"did you mean {close[0]}?" if close else f"known here: {', '.join(known)}")
     if kind in ("model_type", "model_attributes_type", "dict_type"):

@@ -234,7 +234,7 @@ def _actor(actor: Actor, name: str, where: str, scene: Scene) -> Iterator[str]:
     elif body.follows is not None:
         yield f"{where}: follows keys with times and cannot act; remove follows from bodies.{name} or the actor"
     if actor.move is None and actor.turn is None and actor.goals is None:
-        yield f"{where}: wants nothing; give it move, turn or goals"
+        yield f"{where}: wants nothing; give it move or turn, or goals"
     for kind, wish in (("move", actor.move), ("turn", actor.turn)):
         if wish is not None:
             yield from _wish(wish, name, f"{where}.{kind}", scene)

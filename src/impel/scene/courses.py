@@ -208,7 +208,7 @@ def _each(goals: Goals, name: str, scene: Scene) -> Iterator[str]:
         if goal.at is not None and goal.on is not None:
             yield f"{place}.on: give at or on, not both: a path ends where to be"
         if not goal.places and not goal.turns:
-            yield f"{place}: needs at, euler, quaternion or on"
+            yield f"{place}: needs at, euler or quaternion, or a path to go on"
         if goal.in_ == name:
             yield f"{place}.in: a goal cannot be in its own body"
         elif goal.in_ is not None and goal.in_ not in scene.bodies and goal.in_.split(".")[0] not in scene.walkers:

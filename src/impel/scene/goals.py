@@ -90,8 +90,8 @@ class Goals(Model):
     keys: list[Goal] = Field(min_length=1, max_length=MOST_GOALS, description="The states to meet, in order.")
     point: Point | None = Field(
         default=None,
-        description="The point of the body that meets the goals, in metres in its own frame, as if held there and "
-        "free to swing unless goals say how to be turned; left out, its origin.",
+        description="The point of the body that meets the goals, in metres in its own frame; if no goal says how to be "
+        "turned, it swings about it; left out, its origin.",
     )
     strength: Strength = Field(
         default="auto",
