@@ -66,7 +66,7 @@ def arm(random: np.random.Generator) -> Scene:
     goals, time = [], 0.0
     while len(goals) < 6:
         place = tip + random.uniform(-0.3, 0.3, size=3) * [1, 0, 1]
-        if 0.4 < np.linalg.norm(place - POST) < 1.3 or len(goals) == 0:
+        if 0.4 < np.linalg.norm(place - POST) < 1.3:
             time, tip = time + random.uniform(0.2, 0.5), place
             goals.append({"at": place, "time": time})
     scene["link_2"].goals(goals, point=[0, 0, LINK / 2])

@@ -168,6 +168,9 @@ def make_actuators(
         if s.course is not None:
             goals.most[a] = max(strength[a] - load.weight, 0.0) / load.inertia
     reach = np.array([reach_of(s.base, s.kind == "turn") for s in specs]).reshape(n, 2)
+    for row, s in zip(reach, specs):
+        if s.course is not None:  # its target stays where it is: it has goals instead
+            row[:] = (math.inf if s.kind == "turn" else -math.inf), 0.0
     m = len(linkage.body)
     starts = [pose_at(row, 0.0, bool(t)) for row, t in zip(paths.segments[paths.first_segment[:-1]], paths.turns)]
     return Actuators(

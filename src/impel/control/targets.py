@@ -5,7 +5,6 @@ import math
 from impel.control.appointments import full_speed, walk_on
 from impel.control.clocks import keep_step, pace_for, place_at, way_between
 from impel.control.frames import is_framed
-from impel.control.goals import has_goals
 from impel.control.law import TINY
 from impel.kernel import kernel
 from impel.motion.rotations import (
@@ -148,8 +147,6 @@ def advance_targets(bodies, actuators, dt_last):
     """Box 1.1: set every target, and the offset to it from its body."""
     paths = actuators.paths
     for a in range(len(actuators.body)):
-        if has_goals(actuators.goals, a):
-            continue
         turns = paths.turns[a] == 1
         segments = paths.segments[paths.first_segment[a] : paths.first_segment[a + 1]]
         target = (int(actuators.segment[a]), actuators.u[a], actuators.lap[a])

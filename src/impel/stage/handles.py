@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from impel.control.actuators import Actuators, arm_of
-from impel.control.goals import is_idle
+from impel.control.goals import HOLDS, is_idle
 from impel.geometry.kinds import CAPSULE, CYLINDER, SPHERE
 from impel.kernel import Floats, Floats2, Floats3, Integers, Integers2, kernel, struct
 from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, get4, norm, rotate, scale, set3_at, sub
@@ -316,6 +316,8 @@ def _hold_contact(bodies, contacts, actuators, handles, p, gravity, of_actors):
     swift = 0.0
     for n in range(handles.count[ACTUATORS]):
         swift = max(swift, actuators.stiffness[handles.actuator[n]])
+        if handles.aims[actuators.body[handles.actuator[n]]] == 1:
+            swift = max(swift, 1.0 / (HOLDS * HOLDS))
     rolls = max(_rolls(contacts.shapes.kind[a], bodies, a, normal), _rolls(contacts.shapes.kind[b], bodies, b, normal))
     for k in range(rolls, 2):  # a bar rolls about the first direction, a ball about both
         about, across = (first, second) if k == 0 else (second, first)

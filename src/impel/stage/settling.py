@@ -54,6 +54,7 @@ ALL, SMOOTH, NOTHING = range(3)  # what holds: all that is live, that without fr
 GRIPPED = 0.1
 STILL, HUNTING = 0.02, 0.1
 
+SLIGHT = 1e-6  # of a force that leads to a goal: by less nothing is pulled at
 GRASP = 2.0  # times the weight of what is loose: so hard must two sides press to hold it by a friction of 0.5, and more
 LIVELY = 0.01  # (rad)²: how far the swing of what stands may get on while control is held
 CLOSED = 0.1  # of the base distance: who is kept from its target by more presses as hard as it shall
@@ -273,7 +274,10 @@ def let_go(joints, actuators, handles):
         for j in range(n):
             load[i] -= through[j, i] * force[j]
     changed = False
-    pressed = 0.0
+    pressed, slight = 0.0, 0.0
+    for k in range(handles.count[ACTUATORS]):
+        if handles.aims[actuators.body[handles.actuator[k]]] == 1:  # with no spring that would press it on again
+            slight = max(slight, SLIGHT * norm(three(force, k)))
     for i in range(handles.count[ALIVE]):
         h = alive[i]
         kind = handles.kind[h]
@@ -281,7 +285,7 @@ def let_go(joints, actuators, handles):
             gone = joints.active[handles.source[h]] * load[i] > 0.0
         elif kind == PUSH:
             pressed = load[i]
-            gone = pressed < 0.0
+            gone = pressed < -slight
         elif kind == ROLL:
             gone = False  # what rocks on its edge falls back by itself
         else:
