@@ -42,6 +42,7 @@ class Actuators:
     home: Floats2  # (A, 4) how that was turned at the start
     trail: Floats  # (A,) how much of its spin the body does not follow at once
     paths: Paths
+    keyed: int  # 1 if any has keys, and not goals alone
     scripted: int  # 1 if there is anything in the following three; a trail comes with framed keys
     clocks: Clocks
     frames: Frames
@@ -66,6 +67,7 @@ class Actuators:
     arm: Floats  # (A,) m: at which a torque carries loads; 1 for forces
     press: Floats  # (A,) N or N·m: with how much to press what is in the way; negative: its pull
     knows: Integers  # (S,) 1 if the actuators of a structure know its weight from the start
+    learns: Integers  # (S,) 1 if any of them learns
     whole: Integers  # (N,) bodies with the same number hang together
     # State: what goes on from step to step.
     segment: Floats  # (A,) where the target is
@@ -126,7 +128,8 @@ def want(bodies, actuators, dt, dt_last):
         keep_appointments(actuators, dt_last)
         carry_targets(bodies, actuators, dt_last)
         go_by_clocks(bodies, actuators, dt, dt_last)
-    advance_targets(bodies, actuators, dt_last)
+    if actuators.keyed == 1:
+        advance_targets(bodies, actuators, dt_last)
     for a in range(len(actuators.body)):
         rate = rate_of(bodies, actuators, a)
         if dt_last > 0.0:
@@ -224,7 +227,7 @@ def pull_tree(bodies, actuators, s, gravity, dt, dt_last):
     """
     linkage = actuators.linkage
     up = scale(gravity, -1.0 * actuators.knows[s])
-    if dt_last > 0.0:
+    if dt_last > 0.0 and actuators.learns[s] == 1:
         measured_rates(bodies, linkage, s, up, actuators.last_velocity, actuators.last_momentum, dt_last)
         gather(bodies, linkage, s, -0.5 * dt_last)
         for k in range(linkage.first[s], linkage.first[s + 1]):
@@ -244,12 +247,14 @@ def pull_tree(bodies, actuators, s, gravity, dt, dt_last):
 
 @kernel
 def overtaxed(actuators, s):
-    """Is an actuator of a structure too weak for what it asks for, or does it ask for nothing any more? The others, and
+    """Is an actuator of a driven tree too weak for what it asks for, or does it ask for nothing any more? The others, and
     it itself, must reckon with that."""
-    weak = False
-    for a in range(len(actuators.body)):
-        weak |= actuators.structure[a] == s and (actuators.saturated[a] == 1.0 or is_idle(actuators.goals, a))
-    return weak
+    linkage = actuators.linkage
+    for k in range(linkage.first[s], linkage.first[s + 1]):
+        for a in (linkage.turn[k], linkage.move[k]):
+            if a >= 0 and (actuators.saturated[a] == 1.0 or is_idle(actuators.goals, a)):
+                return True
+    return False
 
 
 @kernel(inline=True)

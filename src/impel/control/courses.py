@@ -5,7 +5,7 @@
 α and β follow from where D is, how fast it changes, and k. With b = βT and γ = D'(0)/D(0), eq. 9 reads
 F(b²) = γT − log k + 1, where F(s) = log(sin b / b) − b·cot b + 1 grows from 0 to infinity on 0 < b < π. Below 0 the same
 F, with sinh and coth, grows on from minus infinity: so the paper's bound on k is none. At 0 the way is straight and
-even. Where k is so small, or F so low, that exponentials cancel, a cubic goes the same way.
+even. Where k is so small, or F so low or high, that exponentials cancel, a cubic goes the same way.
 
 Solved anew in every step from where things are, it absorbs what nobody told it of.
 """
@@ -20,6 +20,7 @@ LOWEST = -144.0  # of b²: below it exponentials cancel
 TINY = 1e-12
 SERIES = 1e-4  # of |b²|: below it F is its series, to 1e-13
 LOOKS = 60
+CLOSE = 1e-7  # so short a step of Newton's method leaves the square of that
 NEAR_PI = 9.869604401089  # π², a little less
 SHARES = (0.98, 0.94, 0.9, 0.86, 0.82)  # c of eqs. 12 and 13, in the order in which they are tried
 
@@ -52,12 +53,13 @@ def solve_shape(y):
             high = s
         step = (y - value) / growth
         s += step
-        if abs(step) <= 1e-14 * (1.0 + abs(s)):
+        if abs(step) <= CLOSE * (1.0 + abs(s)):
             break
     return min(max(s, LOWEST), NEAR_PI)
 
 
 LEAST_SHAPE = -2.1779  # F(LOWEST), a little more
+MOST_SHAPE = 50.0  # beyond it a body would first go fifty times as far the other way
 
 
 @kernel
@@ -69,7 +71,7 @@ def rate_after(d, rate, left, ending, h, cubic):
         k /= d
         growth = rate * left / d
         y = growth - math.log(k) + 1.0
-        if y >= LEAST_SHAPE:
+        if LEAST_SHAPE <= y <= MOST_SHAPE:
             return _equation(d, rate, left, growth, solve_shape(y), h), 0.0
     u = h / left
     return 6.0 * d * u * (u - 1.0) / left + rate * (1.0 + u * (3.0 * u - 4.0)) + ending * u * (3.0 * u - 2.0), 1.0

@@ -139,6 +139,8 @@ def make_actuators(
         if s.against is not None or s.pulled or not turned_along:
             linkage.driven[structure[a]] = 0
     knows = np.zeros(len(linkage.driven), np.int64)
+    learns = np.zeros_like(knows)
+    np.maximum.at(learns, structure, np.array([s.adaptation > 0.0 for s in specs], np.int64))
     heavy = [s.adaptation > 0.0 or s.course is not None for s in specs]
     np.maximum.at(knows, structure, np.array(heavy, np.int64))
 
@@ -183,6 +185,7 @@ def make_actuators(
         home=np.array([bodies.orientation[s.body if s.against is None else s.against] for s in specs]),
         trail=np.array([0.0 if s.against is None else s.trail for s in specs]),
         paths=paths,
+        keyed=int(any(s.course is None for s in specs)),
         scripted=int(any(s.timing is not None or s.framed for s in specs) or len(agreed) > 0),
         clocks=clocks,
         frames=frames,
@@ -207,6 +210,7 @@ def make_actuators(
         arm=np.array([load.arm for load in loads]),
         press=np.array([-1.0 if s.press is None else s.press for s in specs]),
         knows=knows,
+        learns=learns,
         whole=whole,
         segment=np.zeros(n),
         u=np.zeros(n),

@@ -46,6 +46,8 @@ def ask(bodies, joints, contacts, actuators, handles, s, gravity, dt, dt_last, i
 
     `in_parts`: dt will be gone in several steps, in which `ease` is to damp.
     """
+    if joints is None and contacts is None and actuators.linkage.driven[s] == 1 and not overtaxed(actuators, s):
+        return False
     touched = gather_cluster(bodies, joints, contacts, actuators, handles, s)
     if not touched and actuators.linkage.driven[s] == 1 and not overtaxed(actuators, s):
         return False
