@@ -1,5 +1,6 @@
 """The behaviour equation of sequential goals against a plain integration of it, and its branches against each other."""
 
+import itertools
 import math
 
 import numpy as np
@@ -43,21 +44,22 @@ def plain_way(d, rate, alpha, beta2, seconds):
 )
 def test_the_equation_leads_to_nothing_in_time_with_the_velocity_that_was_asked_for(d, rate, left, ending):
     k, growth = -ending * left / d, rate * left / d
-    s = solve_shape(growth - math.log(k) + 1)
+    s = solve_shape(growth - math.log(k) + 1, 0.0)
     b = math.sqrt(abs(s))
     turn = 1 - s / 3 if b < 1e-3 else b / (math.tan(b) if s > 0 else math.tanh(b))
     alpha = (growth + turn) / left
     x, v = plain_way(d, rate, alpha, s / left**2, left)
     assert abs(x) < 1e-8 * abs(d)
     assert v == pytest.approx(ending, rel=1e-6)
-    found, cubic = rate_after(d, rate, left, ending, 0.3 * left, 0.0)
+    found, cubic, bend = rate_after(d, rate, left, ending, 0.3 * left, 0.0, 0.0)
+    assert bend == pytest.approx(s / left**2)
     assert cubic == 0.0
     assert found == pytest.approx(plain_way(d, rate, alpha, s / left**2, 0.3 * left)[1], rel=1e-7)
 
 
 def test_a_body_that_is_all_but_there_and_in_motion_goes_by_a_cubic():
     for d in (2e-12, -2e-12, 1e-9):
-        found, cubic = rate_after(d, 30.0, 0.3, -5.0, 0.004, 0.0)
+        found, cubic, _ = rate_after(d, 30.0, 0.3, -5.0, 0.004, 0.0, 0.0)
         assert math.isfinite(found)
         assert cubic == 1.0
 
@@ -67,7 +69,7 @@ def test_what_the_equation_cannot_do_a_cubic_does(ending):
     d, rate, left, h = 1.0, 0.5, 2.0, 1e-3
     x, v, t = d, rate, 0.0
     while t < left - 1e-9:
-        soon, cubic = rate_after(x, v, left - t, ending, h, 1.0 if t > 0 else 0.0)
+        soon, cubic, _ = rate_after(x, v, left - t, ending, h, 1.0 if t > 0 else 0.0, 0.0)
         assert cubic == 1.0
         x, v, t = x + h * (v + soon) / 2, soon, t + h
     assert abs(x) < 1e-5
@@ -81,8 +83,8 @@ def test_the_shape_grows_from_branch_to_branch_without_a_step():
     assert np.all(np.diff(values) > 0)
     assert np.all(slopes > 0)
     assert np.abs(np.diff(values[s < 4])).max() < 0.01  # towards π² it becomes infinite
-    for y in (-2.1, -0.3, -1e-7, 0.0, 1e-9, 0.5, 3.0, 40.0):
-        assert shape_of(solve_shape(y))[0] == pytest.approx(y, rel=1e-9, abs=1e-12)
+    for y, guess in itertools.product((-2.1, -0.3, -1e-7, 0.0, 1e-9, 0.5, 3.0, 40.0), (-100.0, 0.0, 0.1, 9.0)):
+        assert shape_of(solve_shape(y, guess))[0] == pytest.approx(y, rel=1e-9, abs=1e-12)
 
 
 vectors = st.tuples(*[st.floats(-3, 3)] * 3).filter(lambda v: np.linalg.norm(v) > 1e-3)

@@ -39,10 +39,12 @@ def shape_of(s):
 
 
 @kernel
-def solve_shape(y):
-    """The s with F(s) = y: Newton's method within a bracket."""
+def solve_shape(y, guess):
+    """The s with F(s) = y: Newton's method within a bracket, from a guess if that is in it."""
     low, high = (LOWEST, 0.0) if y < 0.0 else (0.0, NEAR_PI)
-    s = 6.0 * y / (1.0 + 0.6 * y) if y > 0.0 else max(6.0 * y, LOWEST)
+    s = guess
+    if not low < s < high:
+        s = 6.0 * y / (1.0 + 0.6 * y) if y > 0.0 else max(6.0 * y, LOWEST)
     for _ in range(LOOKS):
         if not low < s < high:
             s = 0.5 * (low + high)
@@ -63,18 +65,21 @@ MOST_SHAPE = 50.0  # beyond it a body would first go fifty times as far the othe
 
 
 @kernel
-def rate_after(d, rate, left, ending, h, cubic):
+def rate_after(d, rate, left, ending, h, cubic, bend):
     """How fast a component d of a deviation, which now changes at `rate`, shall change after h, so that it is gone when
-    `left` is over, and changes at `ending` then; and whether it goes by a cubic, 1, from now on."""
+    `left` is over, and changes at `ending` then; whether it goes by a cubic, 1, from now on; and β², for the next time
+    (`bend` is that of the last)."""
     k = -ending * left
     if cubic == 0.0 and abs(d) > TINY and k / d >= SMALLEST_K:
         k /= d
         growth = rate * left / d
         y = growth - math.log(k) + 1.0
         if LEAST_SHAPE <= y <= MOST_SHAPE:
-            return _equation(d, rate, left, growth, solve_shape(y), h), 0.0
+            s = solve_shape(y, bend * left * left)
+            return _equation(d, rate, left, growth, s, h), 0.0, s / (left * left)
     u = h / left
-    return 6.0 * d * u * (u - 1.0) / left + rate * (1.0 + u * (3.0 * u - 4.0)) + ending * u * (3.0 * u - 2.0), 1.0
+    soon = 6.0 * d * u * (u - 1.0) / left + rate * (1.0 + u * (3.0 * u - 4.0)) + ending * u * (3.0 * u - 2.0)
+    return soon, 1.0, 0.0
 
 
 @kernel

@@ -101,6 +101,7 @@ class Goals:
     axes: Floats2  # (A, 9) of its course
     ending: Floats2  # (A, 3) with which velocity it ends
     cubic: Floats2  # (A, 3) 1 for components that go by a cubic
+    bend: Floats2  # (A, 3) 1/s²: β² of the others
     final: Floats  # (A,) 1 once the last step is planned
     least: Floats  # (A,) 1 once only the place counts, for want of strength
     planned: Floats2  # (A, 3) the acceleration that was asked for last
@@ -111,7 +112,7 @@ class Goals:
     freed: Floats  # (G,) 1 once it is held no more
 
     STATE = (
-        "current", "since", "size", "holding", "axes", "ending", "cubic", "final", "least", "planned", "carried",
+        "current", "since", "size", "holding", "axes", "ending", "cubic", "bend", "final", "least", "planned", "carried",
         "miss", "way", "late", "freed",
     )  # fmt: skip
 
@@ -152,6 +153,7 @@ def make_goals(courses: Sequence[Course | None], bodies: Sequence[int], whole: N
         axes=np.zeros((n, 9)),
         ending=np.zeros((n, 3)),
         cubic=np.zeros((n, 3)),
+        bend=np.zeros((n, 3)),
         final=np.zeros(n),
         least=np.zeros(n),
         planned=np.zeros((n, 3)),
@@ -246,6 +248,7 @@ def begin_course(bodies, goals, a, g, turns, place, moves, d):
         set3_at(goals.axes, a, 3 * k, axes[k])
     set3(goals.ending, a, ending)
     set3(goals.cubic, a, (0.0, 0.0, 0.0))
+    set3(goals.bend, a, (0.0, 0.0, 0.0))
     goals.since[a], goals.size[a] = goals.now[0], norm(d)
     goals.final[a] = goals.least[a] = 0.0
 
@@ -299,8 +302,8 @@ def course_rate(goals, a, d, own, left, dt):
     soon, ending = (0.0, 0.0, 0.0), get3(goals.ending, a)
     for k in range(3):
         axis = get3_at(goals.axes, a, 3 * k)
-        found, goals.cubic[a, k] = rate_after(
-            dot(axis, d), dot(axis, own), left, dot(axis, ending), dt, goals.cubic[a, k]
+        found, goals.cubic[a, k], goals.bend[a, k] = rate_after(
+            dot(axis, d), dot(axis, own), left, dot(axis, ending), dt, goals.cubic[a, k], goals.bend[a, k]
         )
         soon = axpy(found, axis, soon)
     return soon

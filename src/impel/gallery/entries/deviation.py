@@ -78,7 +78,7 @@ def solutions() -> Solutions:
         if y < -2:
             continue
         beyond += y < 0
-        s = solve_shape(y)
+        s = solve_shape(y, 0.0)
         sine, cosine = _waves(s)
         alpha_t = math.log(k * sine)
         rest = abs(cosine + (growth - alpha_t) * sine) / max(1.0, abs(cosine))  # of sums that grow as cosh does
