@@ -57,7 +57,16 @@ def lands_at(landings, time):
 
 
 @kernel
-def amend(now, before, clock, time, dt):
+def closes_in(goals):
+    """Whether the last steps to a goal are planned: each is then seen to by itself."""
+    for a in range(len(goals.final)):
+        if goals.final[a] == 1.0:
+            return True
+    return False
+
+
+@kernel
+def amend(now, clock, time, dt):
     """After a step that ends at `time`: should it be taken back and tried again, with what was missing of accelerations
     to meet goals? Joints, contacts and pushes that nobody told it of are met exactly so."""
     actuators, goals = now.actuators, now.actuators.goals
@@ -65,7 +74,7 @@ def amend(now, before, clock, time, dt):
         return False
     worst = 0.0
     for a in range(len(actuators.body)):
-        if mendable(now.bodies, actuators, before.actuators.goals, a, time, dt):
+        if mendable(now.bodies, actuators, a, time, dt):
             worst = max(worst, norm(will_miss(now.bodies, actuators, a, time)))
     if clock.amended[0] > 0 and worst > clock.off_by[0]:  # the last try was better
         for a in range(len(actuators.body)):
@@ -76,7 +85,7 @@ def amend(now, before, clock, time, dt):
         return False
     for a in range(len(actuators.body)):
         set3(goals.last_extra, a, get3(goals.extra, a))
-        if mendable(now.bodies, actuators, before.actuators.goals, a, time, dt):
+        if mendable(now.bodies, actuators, a, time, dt):
             after = int(goals.current[a])
             lasts = dt * (goals.time[after] - time + 0.5 * dt)  # by so much more does an acceleration in this step lead
             set3(goals.extra, a, axpy(-1.0 / lasts, will_miss(now.bodies, actuators, a, time), get3(goals.extra, a)))
@@ -86,18 +95,15 @@ def amend(now, before, clock, time, dt):
 
 
 @kernel
-def mendable(bodies, actuators, before, a, time, dt):
-    """Whether the last step to a goal of an actuator was planned in this step, or this step is the last, and it has the
-    strength for what it misses by."""
+def mendable(bodies, actuators, a, time, dt):
+    """Whether the last steps to a goal of an actuator are planned, and it has the strength for what it misses by."""
     goals = actuators.goals
     if not has_goals(goals, a) or is_idle(goals, a) or goals.holding[a] == 1.0 or goals.dynamic[a] == 1:
         return False
     g = int(goals.current[a])
     if goals.written[g] < 0 or goals.final[a] == 0.0 or goals.least[a] == 1.0 or actuators.saturated[a] == 1.0:
         return False
-    left = goals.time[g] - time
-    if before.final[a] == 1.0 and left > ROUNDING:
-        return False
+    left = max(goals.time[g] - time, 0.0)
     return norm(will_miss(bodies, actuators, a, time)) <= AFFORDABLE * goals.most[a] * dt * (left + 0.5 * dt)
 
 

@@ -19,7 +19,7 @@ from impel.physics.verdicts import DIVERGED, GOOD, IMPRECISE, NOT_A_NUMBER
 from impel.stage.answers import ask
 from impel.stage.events import notice
 from impel.stage.handles import SHAKY
-from impel.stage.landing import amend, forget_extra, is_last, land, next_part
+from impel.stage.landing import amend, closes_in, forget_extra, is_last, land, next_part
 from impel.stage.pushes import any_push, push_bodies
 from impel.stage.settling import ease
 
@@ -327,7 +327,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         elif clock.tick[0] % coarsest == 0 or clock.stirred[0] == 1:
             hold_for = clock.part[0] * (coarsest - clock.tick[0] % coarsest) / whole
         lands = clock.lands[0] == 1 and clock.tick[0] + ticks == whole
-        if lands:  # the last step to a goal is planned for itself
+        if lands or (aims and closes_in(now.actuators.goals)):
             hold_for = dt
         copy(values, saved, now.contacts)
         clock.tries[0] += 1
@@ -340,7 +340,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         if verdict == NOT_A_NUMBER:
             copy(saved, values, now.contacts)
             return FAILED
-        if aims and hold_for >= dt and amend(now, before, clock, time + dt, dt):
+        if aims and hold_for >= dt and amend(now, clock, time + dt, dt):
             copy(saved, values, now.contacts)
             continue
         if aims:
