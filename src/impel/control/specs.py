@@ -25,6 +25,7 @@ Floats = NDArray[np.float64]
 # the dead centre of a linkage no force is right for a whole step, and one without limit would throw it about.
 WILD = 3.0
 
+HASTE = 10.0  # times as fast as these may be who have goals to meet
 GOAL_STEP = 1 / 240  # s: in longer ones, what nobody told it of takes a goal-driven body farther off
 PUSHED_ASIDE = 0.25  # m or rad: as far it may be pushed aside on a course, and still be there on time
 STANDING_START = 16.0  # |D|/T²: four times the acceleration for a course from rest to rest
@@ -311,6 +312,9 @@ def _wild(specs: Sequence[ActuatorSpec], loads: Sequence["Loads"], speeds: Seque
     for s, load, speed in zip(specs, loads, speeds):
         steady, fall = s.base * s.stiffness / max(s.damping, TINY), math.sqrt(2 * gravity * load.size)
         steady = max(steady, speed)
+        if s.course is not None:  # on time, however fast that is
+            steady *= HASTE
+            fall *= HASTE
         if s.kind == "turn":
             wild.append((math.inf, WILD * max(steady, fall / load.size)))
         else:
