@@ -279,10 +279,19 @@ MALFORMED = [
         BALL + f"actors: {{ball: {{{KEYS}, goals: [{{at: [0, 0, 0], time: 1}}]}}}}",
         "actors.ball.goals: give move or goals with places, not both",
     ),
-    (GOALS + "[{at: [0, 0, 0], time: 1}, {at: [1, 0, 0], time: 1}]}}", "actors.ball.goals.1.time: must be later than 1"),
+    (
+        GOALS + "[{at: [0, 0, 0], time: 1}, {at: [1, 0, 0], time: 1}]}}",
+        "actors.ball.goals.1.time: must be later than 1",
+    ),
     (GOALS + "{keys: [{at: [0, 0, 0], time: 1, frob: 1}]}}}", "actors.ball.goals.keys.0.frob: is not a known field"),
-    (GOALS + "{keys: [{at: [0, 0, 0], time: 1}], ending: soft}}}", "actors.ball.goals.ending: must be 'smooth' or 'paper'"),
-    (GOALS + "[{at: [0, 0, 0], time: 1}, {at: [1, 0, 0]}]}}", "actors.ball.goals.1.time: is missing: only goals between"),
+    (
+        GOALS + "{keys: [{at: [0, 0, 0], time: 1}], ending: soft}}}",
+        "actors.ball.goals.ending: must be 'smooth' or 'paper'",
+    ),
+    (
+        GOALS + "[{at: [0, 0, 0], time: 1}, {at: [1, 0, 0]}]}}",
+        "actors.ball.goals.1.time: is missing: only goals between",
+    ),
     (GOALS + "[{at: [0, 0, 0]}]}}", "actors.ball.goals.0.time: is missing: only goals between"),
     (
         GOALS + "[{quaternion: [1, 0, 0, 0], time: 1}, {quaternion: [0, 0, 0, 1], time: 2}]}}",
@@ -293,7 +302,10 @@ MALFORMED = [
         GOALS + "[{at: [1, 0, 0], weight: 1.0e+9}, {at: [2, 0, 0], time: 1}]}}",
         "actors.ball.goals.0.weight: leaves only 1e-09 s for this goal; give it less weight",
     ),
-    (GOALS + "[{at: [0, 0, 0], time: 1, until: 2}]}}", "actors.ball.goals.0.until: is about a goal that is held; write"),
+    (
+        GOALS + "[{at: [0, 0, 0], time: 1, until: 2}]}}",
+        "actors.ball.goals.0.until: is about a goal that is held; write",
+    ),
     (
         GOALS + "[{at: [0, 0, 0], time: 1, hold: true, until: 0.5}]}}",
         "actors.ball.goals.0.until: must be later than 1, when it is met, got 0.5",
@@ -310,7 +322,10 @@ MALFORMED = [
         GOALS + "[{at: [0, 0, 0], time: 1, hold: true, until: 3}, {at: [1, 0, 0], time: 2}]}}",
         "actors.ball.goals.1.time: must be later than 3, when the goal before it is let go, got 2",
     ),
-    (GOALS + "[{at: [0, 0, 0], on: [[0, 0, 0], [1, 0, 0]], time: 1}]}}", "actors.ball.goals.0.on: give at or on, not both"),
+    (
+        GOALS + "[{at: [0, 0, 0], on: [[0, 0, 0], [1, 0, 0]], time: 1}]}}",
+        "actors.ball.goals.0.on: give at or on, not both",
+    ),
     (GOALS + "[{on: [[1, 0, 0], [1, 0, 0]], time: 1}]}}", "actors.ball.goals.0.on: its points are all the same"),
     (GOALS + "[{at: [0, 0, 0], in: ball, time: 1}]}}", "actors.ball.goals.0.in: a goal cannot be in its own body"),
     (GOALS + "[{at: [0, 0, 0], in: bird, time: 1}]}}", "actors.ball.goals.0.in: there is no body called 'bird'"),

@@ -54,7 +54,7 @@ def arm(random: np.random.Generator) -> Scene:
     """Three links whose tip meets six goals within reach."""
     scene = Scene(seconds=3)
     tip, angle, above = POST.copy(), 0.0, "world"
-    for i, bend in enumerate(random.uniform(-1.2, 1.2, size=3) + [1.5, 0, 0]):
+    for i, bend in enumerate(random.uniform((0.3, -1.2, -1.2), (2.7, 1.2, 1.2))):
         angle += bend
         along = np.array([math.sin(angle), 0.0, math.cos(angle)])
         scene.body(
@@ -98,7 +98,9 @@ def main(first: int = 0, count: int = 1000) -> int:
             if miss[0] > bars[0] or miss[1] > bars[1]:
                 failed += 1
                 print(f"{kind} {seed}: {miss[0]:.2g} m, {miss[1]:.2g} rad")
-        print(f"{kind}: {count} sequences, at most {max(m for m, _ in found):.2g} m, {max(a for _, a in found):.2g} rad")
+        print(
+            f"{kind}: {count} sequences, at most {max(m for m, _ in found):.2g} m, {max(a for _, a in found):.2g} rad"
+        )
     return 1 if failed else 0
 
 

@@ -1,4 +1,4 @@
-"""Goals: exact, on time, whatever hangs on a body or pushes it, and as near as can be where its strength is not enough."""
+"""Goals: exact, on time, whatever hangs on a body or pushes it, and as near as can be where strength is wanting."""
 
 import goal_sequences
 import numpy as np

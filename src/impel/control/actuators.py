@@ -161,10 +161,10 @@ def pursue(bodies, actuators, dt, dt_last):
             continue
         place, orientation = place_of(bodies, actuators, a), turn_of(bodies, actuators, a)
         turns, rate, time = actuators.paths.turns[a] == 1, get3(actuators.last_rate, a), goals.now[0]
-        if goals.holding[a] == 1.0 and goals.release[int(goals.current[a])] >= 0:
-            if agreed.state[goals.release[int(goals.current[a])]] >= DONE:
-                let_go_of(goals, a)
-                arrive(bodies, goals, a, turns, place, orientation, rate, time)
+        release = goals.release[int(goals.current[a])] if goals.holding[a] == 1.0 else -1
+        if release >= 0 and agreed.state[release] >= DONE:
+            let_go_of(goals, a)
+            arrive(bodies, goals, a, turns, place, orientation, rate, time)
         wish, offset = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         if is_idle(goals, a):
             set3(actuators.asked, a, wish)
@@ -247,8 +247,8 @@ def pull_tree(bodies, actuators, s, gravity, dt, dt_last):
 
 @kernel
 def overtaxed(actuators, s):
-    """Is an actuator of a driven tree too weak for what it asks for, or does it ask for nothing any more? The others, and
-    it itself, must reckon with that."""
+    """Is an actuator of a driven tree too weak for what it asks for, or does it ask for nothing any more? The others,
+    and it itself, must reckon with that."""
     linkage = actuators.linkage
     for k in range(linkage.first[s], linkage.first[s + 1]):
         for a in (linkage.turn[k], linkage.move[k]):

@@ -3,9 +3,9 @@
     D'' − 2α·D' + (α² + β²)·D = 0        with D(T) = 0 and D'(T) = −k·D(0)/T        (eqs. 3 to 5)
 
 α and β follow from where D is, how fast it changes, and k. With b = βT and γ = D'(0)/D(0), eq. 9 reads
-F(b²) = γT − log k + 1, where F(s) = log(sin b / b) − b·cot b + 1 grows from 0 to infinity on 0 < b < π. Below 0 the same
-F, with sinh and coth, grows on from minus infinity: so the paper's bound on k is none. At 0 the way is straight and
-even. Where k is so small, or F so low or high, that exponentials cancel, a cubic goes the same way.
+F(b²) = γT − log k + 1, where F(s) = log(sin b / b) − b·cot b + 1 grows from 0 to infinity on 0 < b < π. Below 0 the
+same F, with sinh and coth, grows on from minus infinity: so the paper's bound on k is none. At 0 the way is straight
+and even. Where k is so small, or F so low or high, that exponentials cancel, a cubic goes the same way.
 
 Solved anew in every step from where things are, it absorbs what nobody told it of.
 """
@@ -133,8 +133,8 @@ def smooth_ending(mean, span, next_mean, next_span):
 
 @kernel
 def paper_ending(mean, span, next_mean, next_span, third_mean):
-    """The velocity between two courses as the paper chooses it: components between those of the means (eqs. 12, 13), and
-    slower than the next mean as the next course sees it (eq. 14)."""
+    """The velocity between two courses as the paper chooses it: components between those of the means (eqs. 12, 13),
+    and slower than the next mean as the next course sees it (eq. 14)."""
     if norm(mean) * span <= TINY or norm(next_mean) * next_span <= TINY:
         return 0.0, 0.0, 0.0
     axes, later = axes_for(mean, next_mean), axes_for(next_mean, third_mean)

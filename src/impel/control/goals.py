@@ -40,7 +40,6 @@ from impel.motion.rotations import (
     scale,
     set3,
     set3_at,
-    set4,
     sub,
 )
 
@@ -112,8 +111,8 @@ class Goals:
     freed: Floats  # (G,) 1 once it is held no more
 
     STATE = (
-        "current", "since", "size", "holding", "axes", "ending", "cubic", "bend", "final", "least", "planned", "carried",
-        "miss", "way", "late", "freed",
+        "current", "since", "size", "holding", "axes", "ending", "cubic", "bend", "final", "least", "planned",
+        "carried", "miss", "way", "late", "freed",
     )  # fmt: skip
 
 
@@ -263,8 +262,8 @@ def mean_after(bodies, goals, g, turns, place, moves):
 
 @kernel
 def aim(bodies, goals, a, turns, x, q, rate, dt, dt_last):
-    """The acceleration, held for dt, that leads the body of an actuator to its goal, and the way there. The body is at x,
-    turned by q, and moves or turns at `rate`."""
+    """The acceleration, held for dt, that leads the body of an actuator to its goal, and the way there. The body is at
+    x, turned by q, and moves or turns at `rate`."""
     g = int(goals.current[a])
     place, moves = goal_at(bodies, goals, g, turns)
     d, onward, extra = deviation(place, turns, x, q), (0.0, 0.0, 0.0), get3(goals.extra, a)
@@ -298,7 +297,7 @@ def aim(bodies, goals, a, turns, x, q, rate, dt, dt_last):
 
 @kernel
 def course_rate(goals, a, d, own, left, dt):
-    """How fast a deviation shall change after dt, each component in the axes of its course by an equation of its own."""
+    """How fast a deviation shall change after dt: each component, in the axes of its course, by an equation of its own."""
     soon, ending = (0.0, 0.0, 0.0), get3(goals.ending, a)
     for k in range(3):
         axis = get3_at(goals.axes, a, 3 * k)

@@ -42,8 +42,8 @@ def verdict_on_goals(found: Met, goals: int, more: bool, words: str, claim: str 
     return judge(
         claim,
         exact(found, goals) and more,
-        f"{found.goals - found.missed} of {goals} goals met on time, at most {found.distance:.1g} m ({EXACT:g} asked) and "
-        f"{found.angle:.1g}° off; {words}",
+        f"{found.goals - found.missed} of {goals} goals met on time, at most {found.distance:.1g} m ({EXACT:g} asked) "
+        f"and {found.angle:.1g}° off; {words}",
         correction="solved anew in each step, with a last step that aims at the goal alone",
     )
 

@@ -88,7 +88,9 @@ def _goals(film: Film, frame: int, picture: NDArray[np.uint8], depth: Any, unit:
         _ring(picture, depth, x, y, distance, ink, GOAL * unit, OUTLINE * unit)
         if mark.subject not in waited_for:
             waited_for.add(mark.subject)
-            _write(picture, x + 1.6 * GOAL * unit, y - 1.6 * GOAL * unit, f"{round(mark.time, 2):g} s", ink, TEXT * unit)
+            _write(
+                picture, x + 1.6 * GOAL * unit, y - 1.6 * GOAL * unit, f"{round(mark.time, 2):g} s", ink, TEXT * unit
+            )
 
 
 def ink_of(take: Take, name: str) -> str:

@@ -209,7 +209,7 @@ class Appointment(Model):
     cues: list[str] = Field(
         min_length=2,
         max_length=MOST_KEYS,
-        description="The moments that must coincide, as ACTOR.move.KEY, ACTOR.turn.KEY or ACTOR.goals.GOAL, counted from 0.",
+        description="The moments that must coincide, as ACTOR.move.KEY, ACTOR.turn.KEY or ACTOR.goals.GOAL, from 0 on.",
     )
     after: list[str] = Field(
         default_factory=list, max_length=MOST_KEYS, description="Appointments that must be over before this one counts."

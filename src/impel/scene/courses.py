@@ -249,12 +249,11 @@ def _between(goals: Goals, name: str, scene: Scene) -> Iterator[str]:
         start = goal.until if goal.hold and isinstance(goal.until, float) else time
         if not goal.turns:
             continue
-        if frame == goal.in_ and strides(angles, goal.euler) == 1:
-            if angle_between(before, goal.orientation) >= HALF_TURN:
-                kind = "euler" if goal.euler is not None else "quaternion"
-                yield (
-                    f"{place}.{kind}: is half a turn from how it was before, so no way round is the shorter; "
-                    f"give a goal between the two, or euler angles that say which way"
-                )
+        shorter = frame == goal.in_ and strides(angles, goal.euler) == 1
+        if shorter and angle_between(before, goal.orientation) >= HALF_TURN:
+            kind = "euler" if goal.euler is not None else "quaternion"
+            yield (
+                f"{place}.{kind}: is half a turn from how it was before, so no way round is the shorter; "
+                f"give a goal between the two, or euler angles that say which way"
+            )
         before, angles, frame = goal.orientation, goal.euler, goal.in_
-

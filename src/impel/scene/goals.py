@@ -1,6 +1,6 @@
 """Goals as they are written: states to meet at given times, and how to go about it."""
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     AfterValidator,
@@ -17,7 +17,6 @@ from impel.scene.values import (
     Euler,
     Flag,
     Model,
-    NotNegative,
     Part,
     Point,
     Positive,
@@ -55,7 +54,9 @@ class Goal(Model):
         description="A path to go along, as points in metres; its end is where to be then.",
     )
     in_: Part | None = Field(
-        default=None, alias="in", description="The body or part of a walker in whose frame this goal is; it moves along."
+        default=None,
+        alias="in",
+        description="The body or part of a walker in whose frame this goal is; it moves along.",
     )
     weight: Positive | None = Field(
         default=None,
@@ -132,9 +133,12 @@ def _form(value: Any) -> str:
     return LISTED if isinstance(value, list | tuple) else TABLED
 
 
-ListOrTable = Annotated[
-    Annotated[Annotated[list[Goal], Field(min_length=1, max_length=MOST_GOALS)], Tag(LISTED)]
-    | Annotated[Goals, Tag(TABLED)],
-    Discriminator(_form),
-    AfterValidator(_as_table),
-]
+if TYPE_CHECKING:
+    ListOrTable = Goals
+else:
+    ListOrTable = Annotated[
+        Annotated[Annotated[list[Goal], Field(min_length=1, max_length=MOST_GOALS)], Tag(LISTED)]
+        | Annotated[Goals, Tag(TABLED)],
+        Discriminator(_form),
+        AfterValidator(_as_table),
+    ]

@@ -258,7 +258,9 @@ def _at_end(actuators, a, segments):
 def _about_goal(label: str, goal: int | None, kind: int, value: float) -> dict[str, Any]:
     if kind == FREED:
         return {"goal": goal}
-    return {"goal": goal, "angle": math.degrees(value)} if label.endswith(".turn") else {"goal": goal, "distance": value}
+    return (
+        {"goal": goal, "angle": math.degrees(value)} if label.endswith(".turn") else {"goal": goal, "distance": value}
+    )
 
 
 def _same_moment(event: dict[str, Any], time: float, kind: str, subject: str, goal: int | None) -> bool:
@@ -275,7 +277,7 @@ def drain(
     appointments: list[str],
 ) -> list[dict[str, Any]]:
     """Empty the rows into events as a take keeps them, with names, keys as they were written, and plain details."""
-    told = []
+    told: list[dict[str, Any]] = []
     for n in range(int(events.count[0])):
         kind, subject, other = int(events.kind[n]), int(events.subject[n]), int(events.other[n])
         value = float(events.value[n])

@@ -1,4 +1,4 @@
-"""Steps that end when goals are due: frames are parted there, and such a step is tried until it ends where it should."""
+"""Steps that end when goals are due: frames are parted there, and such a step is tried until it ends as it should."""
 
 import math
 
@@ -38,7 +38,7 @@ def next_part(actuators, clock, pace):
         if landing < end or start > clock.frame_start[0]:
             clock.part[0] = landing - start
             longest = pace.frame_seconds / pace.steps
-            clock.steps[0] = max(int(math.ceil(clock.part[0] / longest - ROUNDING)), 1)
+            clock.steps[0] = max(math.ceil(clock.part[0] / longest - ROUNDING), 1)
     return True
 
 
@@ -50,19 +50,19 @@ def is_last(clock, pace):
 
 @kernel
 def lands_at(landings, time):
+    found = False
     for i in range(len(landings)):
-        if abs(landings[i] - time) <= ROUNDING:
-            return True
-    return False
+        found |= abs(landings[i] - time) <= ROUNDING
+    return found
 
 
 @kernel
 def closes_in(goals):
     """Whether the last steps to a goal are planned: each is then seen to by itself."""
+    found = False
     for a in range(len(goals.final)):
-        if goals.final[a] == 1.0:
-            return True
-    return False
+        found |= goals.final[a] == 1.0
+    return found
 
 
 @kernel

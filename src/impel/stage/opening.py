@@ -20,6 +20,7 @@ from impel.scene import Scene
 from impel.stage.compile import Compiled, centre_of, compile_scene, start_of
 from impel.stage.state import Stage
 from impel.stage.step import OPENED, open_curtain
+from impel.stage.wishes import is_goal
 from impel.takes.remarks import plain
 
 Floats = NDArray[np.float64]
@@ -52,9 +53,9 @@ def strengths(scene: Scene, source: str = "scene") -> Iterator[str]:
     for a, label in enumerate(compiled.actuators):
         name, kind = label.rsplit(".", 1)
         unit = "N·m" if kind == "turn" else "N"
-        goals = label.endswith(f".goals.{kind}")
-        wish = scene.actors[name.removesuffix(".goals")].goals if goals else getattr(scene.actors[name], kind)
-        written, label = wish.strength, name if goals else label
+        goals = is_goal(label)
+        owner, field = name.rsplit(".", 1) if goals else (name, kind)
+        written, label = getattr(scene.actors[owner], field).strength, name if goals else label
         weight = float(actuators.weight[a])
         pull = float(actuators.inertia[a] * actuators.stiffness[a] * actuators.base[a])
         if goals:

@@ -28,7 +28,6 @@ from impel.scene.timing import timetable
 from impel.scene.turning import turn_path
 from impel.scene.values import WORLD
 
-
 BASE = 1.0  # m or rad: goals know no base distance
 
 
@@ -215,14 +214,13 @@ def goal_spec(wished: Wish, goals: Goals, solids: list[Solid], index: dict[str, 
                 place = multiply_quaternions(conjugate_quaternions(solids[frame].rotation), place)
         elif frame >= 0:
             place = _in_body(stop.place, solids[frame])
-        named = isinstance(stop.until, str)
         aims.append(
             Aim(
                 time=stop.time,
                 place=tuple(place),
                 frame=frame,
                 written=-1 if stop.written is None else stop.written,
-                until=math.inf if named else -math.inf if stop.until is None else stop.until,
+                until=_held_until(stop.until),
                 release=wished.agreed.index(stop.until) if isinstance(stop.until, str) else -1,
             )
         )
@@ -242,6 +240,11 @@ def goal_spec(wished: Wish, goals: Goals, solids: list[Solid], index: dict[str, 
         pulled=goals.point is not None and not wished.turns and not any(goal.turns for goal in goals.keys),
         course=Course(aims=aims, ending=goals.ending, behaviour=goals.behaviour),
     )
+
+
+def _held_until(until: float | str | None) -> float:
+    """How long a goal is held, as far as time tells."""
+    return -math.inf if until is None else math.inf if isinstance(until, str) else until
 
 
 def framed_keys(wish: Move | Turn, index: dict[str, int]) -> list[FramedKey]:
@@ -271,7 +274,7 @@ def timing_of(wish: Move | Turn) -> Timing | None:
 
 
 def path_keys(wished: Wish) -> tuple[list[Any], list[int | None]]:
-    """The keys that an actuator's path goes through, and which of the written ones each of them is; of goals, the goals."""
+    """The keys that an actuator's path goes through, and which of the written ones each of them is."""
     if isinstance(wished.wish, Goals):
         return [stop.place for stop in wished.stops], [stop.written for stop in wished.stops]
     return _path_keys(wished.wish)

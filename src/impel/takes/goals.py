@@ -8,6 +8,7 @@ import numpy as np
 from impel.motion.orientations import matrix_from_quaternion
 from impel.takes.take import Floats, Take
 
+
 class GoalMark(NamedTuple):
     """One goal of a body."""
 

@@ -13,8 +13,8 @@ from impel.takes import Take
 ORDER = 440
 TITLE = "A temple that builds itself"
 TEXT = (
-    "Eight parts lie about. Each is lifted, led over its place and put there on time, clear of the others, and held by a "
-    "dynamic constraint until all are there. Then they are let go, and the temple stands by itself."
+    "Eight parts lie about. Each is lifted, led over its place and put there on time, clear of the others, and held by "
+    "a dynamic constraint until all are there. Then they are let go, and the temple stands by itself."
 )
 
 GOALS = 25

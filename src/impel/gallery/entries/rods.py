@@ -15,9 +15,9 @@ from impel.takes import Take
 ORDER = 420
 TITLE = "Three rods"
 TEXT = (
-    "Each rod flies its own way through 25, 16 and 17 goals, places and orientations, of which only the last has a time. "
-    "On the way each goes through the middle of a red ball that is key-framed and knows nothing of it. All three hit the "
-    "target at 4 s, and are let go."
+    "Each rod flies its own way through 25, 16 and 17 goals, places and orientations, of which only the last has a "
+    "time. On the way each goes through the middle of a red ball that is key-framed and knows nothing of it. All three "
+    "hit the target at 4 s, and are let go."
 )
 
 RODS = {"first": 25, "second": 16, "third": 17}  # with so many goals
@@ -83,8 +83,8 @@ def verdict_on_marks(found: Met, flown: dict[str, Flight], hit: list[float]) -> 
         found,
         sum(RODS.values()),
         pierced < 0.01 and late < 0.02,
-        f"rods pass the middles of their balls by {1e3 * pierced:.1f} mm, and touch the target {1e3 * late:.0f} ms from "
-        f"{HIT:g} s",
+        f"rods pass the middles of their balls by {1e3 * pierced:.1f} mm, and touch the target {1e3 * late:.0f} ms "
+        f"from {HIT:g} s",
         claim="004.6",
     )
 

@@ -14,8 +14,8 @@ from impel.takes import Take
 ORDER = 430
 TITLE = "A somersault"
 TEXT = (
-    "Off the tower, once round, and on both feet at 1.5 s. The goals say 60, 180, 300 and 360 degrees: the acrobat turns "
-    "as it is written, not the shorter way."
+    "Off the tower, once round, and on both feet at 1.5 s. The goals say 60, 180, 300 and 360 degrees: the acrobat "
+    "turns as it is written, not the shorter way."
 )
 
 GOALS = 4
