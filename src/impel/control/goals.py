@@ -297,7 +297,7 @@ def aim(bodies, goals, a, turns, x, q, rate, dt, dt_last):
 
 @kernel
 def course_rate(goals, a, d, own, left, dt):
-    """How fast a deviation shall change after dt: each component, in the axes of its course, by an equation of its own."""
+    """How fast a deviation shall change after dt: each component, in the course's axes, by an equation of its own."""
     soon, ending = (0.0, 0.0, 0.0), get3(goals.ending, a)
     for k in range(3):
         axis = get3_at(goals.axes, a, 3 * k)

@@ -99,8 +99,8 @@ def verdict_on_solutions(found: Solutions) -> Verdict:
     return judge(
         "004.3",
         found.slopes > 0 and found.left < 1e-9 and found.solved == found.beyond > 0,
-        f"γT grows and αT falls with βT everywhere; {CASES} random courses leave |D(T)| ≤ {found.left:.0e} of what adds "
-        f"up to it, {found.solved} of {found.beyond} with k beyond the paper's bound",
+        f"γT grows and αT falls with βT everywhere; {CASES} random courses leave |D(T)| ≤ {found.left:.0e} of what "
+        f"adds up to it, {found.solved} of {found.beyond} with k beyond the paper's bound",
         correction="a hyperbolic branch goes on where k is too large for the trigonometric one",
     )
 
