@@ -25,6 +25,7 @@ Floats = NDArray[np.float64]
 # the dead centre of a linkage no force is right for a whole step, and one without limit would throw it about.
 WILD = 3.0
 
+JOINTED = 8.0  # times as hard must be pulled at links that whip round or line up (measured: 3 in 1000 arms need more)
 HASTE = 10.0  # times as fast as these may be who have goals to meet
 GOAL_STEP = 1 / 240  # s: in longer ones, what nobody told it of takes a goal-driven body farther off
 PUSHED_ASIDE = 0.25  # m or rad: as far it may be pushed aside on a course, and still be there on time
@@ -156,6 +157,8 @@ def make_actuators(
         for s, load, (_, acceleration), carried in zip(specs, loads, asked, _carried(specs, actors, asked))
     ]
     for a, (s, load) in enumerate(zip(specs, loads)):  # what pushes also turns
+        if s.course is not None and linkage.first[structure[a] + 1] - linkage.first[structure[a]] > 1:
+            automatic[a] *= JOINTED
         mover = actors["move"].get(s.body)
         if s.course is not None and s.kind == "turn" and mover is not None:
             automatic[a] = max(automatic[a], load.arm * automatic[mover])
