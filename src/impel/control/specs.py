@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 # the dead centre of a linkage no force is right for a whole step, and one without limit would throw it about.
 WILD = 3.0
 
-JOINTED = 8.0  # times as hard must be pulled at links that whip round or line up (measured: enough for 1000 random arms)
+JOINTED = 8.0  # times as hard must be pulled at links that whip round or line up (measured on 1000 random arms)
 HASTE = 10.0  # times as fast as these may be who have goals to meet
 GOAL_STEP = 1 / 240  # s: in longer ones, what nobody told it of takes a goal-driven body farther off
 PUSHED_ASIDE = 0.25  # m or rad: as far it may be pushed aside on a course, and still be there on time
