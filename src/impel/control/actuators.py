@@ -17,6 +17,7 @@ from impel.control.clocks import Clocks
 from impel.control.frames import Frames, carry_targets, is_framed, pin_keys
 from impel.control.law import TINY, limit_size
 from impel.control.linkage import Linkage, gather, measured_rates, wished_rates
+from impel.control.series import Series, follow_series
 from impel.control.targets import advance_targets, go_by_clocks
 from impel.kernel import Floats, Floats2, Integers, kernel, struct
 from impel.motion.paths import Paths
@@ -41,6 +42,7 @@ class Actuators:
     trail: Floats  # (A,) how much of its spin the body does not follow at once
     paths: Paths
     scripted: int  # 1 if there is anything in the following three; a trail comes with framed keys
+    now: Floats  # (1,) scratch, s: when the step begins
     clocks: Clocks
     frames: Frames
     appointments: Appointments
@@ -53,7 +55,8 @@ class Actuators:
     stiffness: Floats  # (A,) 1/s²: K = 2α/Δt²
     damping: Floats  # (A,) 1/s: C = 2β/Δt
     adaptation: Floats  # (A,) 1/s: γ, how fast lasting loads are compensated
-    strength: Floats  # (A,) N or N·m
+    strength: Floats  # (A,) N or N·m; where it changes, what it is in this step
+    strengths: Series  # over time, of those that change
     inertia: Floats  # (A,) kg or kg·m²: of what it moves, as far as that is known beforehand
     weight: Floats  # (A,) N or N·m: what holds that still
     wild: Floats2  # (A, 2) squares of m/s (inf for turns) and rad/s: what is faster is only slowed down, and by at most
@@ -105,6 +108,13 @@ def steer(bodies, actuators, gravity, dt, dt_last):
         pull_tree(bodies, actuators, s, gravity, dt, dt_last)
     remember_motion(bodies, actuators)
     act(bodies, actuators, 0.5 * dt)
+
+
+@kernel
+def tell_the_time(actuators, time):
+    """What actuators can do in the step that begins now."""
+    actuators.now[0] = time
+    follow_series(actuators.strengths, time, actuators.strength)
 
 
 @kernel

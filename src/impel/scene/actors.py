@@ -123,7 +123,7 @@ class Actuator(Model):
     strength: Strength = Field(
         default="auto",
         description="How hard it may push, in N (turn: N·m): the less, the more a blow moves it; "
-        '"auto" suits its structure, "60 %" is a share of that, "unlimited" any load.',
+        '"auto" suits its structure, "60 %" is a share of that, "unlimited" any load, [[0, 60], [2, 0]] goes limp in 2 s.',
     )
     press: NotNegative | None = Field(
         default=None,
@@ -223,7 +223,8 @@ class Appointment(Model):
     cues: list[str] = Field(
         min_length=2,
         max_length=MOST_KEYS,
-        description="The moments that must coincide, as ACTOR.move.KEY or ACTOR.turn.KEY; keys count from 0.",
+        description="The moments that must coincide, as ACTOR.move.KEY, ACTOR.turn.KEY or, for a footfall, "
+        "WALKER.step.NUMBER; all count from 0.",
     )
     after: list[str] = Field(
         default_factory=list, max_length=MOST_KEYS, description="Appointments that must be over before this one counts."
@@ -234,4 +235,8 @@ class Appointment(Model):
     timeout: Positive | None = Field(
         default=None,
         description="After how many seconds it is given up and all go on; left out, they wait as long as it takes.",
+    )
+    regulator: Literal["clocks", "paper"] = Field(
+        default="clocks",
+        description="How those who would be early are slowed down: clocks, or, to compare, the rule of the paper.",
     )

@@ -110,8 +110,11 @@ class Scene(Model):
         return Handle(self, name)
 
     def joint(self, name: str, **fields: Any) -> Joint:
-        """Add a joint: `scene.joint("elbow", hinge=[upper, lower], at=[0, 0, 1], axis=[0, 1, 0])`."""
-        return self._add("joints", name, fields)
+        """Add a joint: `scene.joint("elbow", hinge=[upper, lower], at=[0, 0, 1], axis=[0, 1, 0])`.
+
+        One that is made later says when, or with which appointment: `from_=2`, `from_="meet"`.
+        """
+        return self._add("joints", name, _without_dashes(fields))
 
     def walker(self, name: str, walker: str = "creature", **fields: Any) -> Walker:
         """Add a walker: `scene.walker("spider", "creature", path=[[0, 0, 0], [4, 0, 0]], mood=40)`."""
@@ -123,8 +126,7 @@ class Scene(Model):
 
     def push(self, body: "str | Handle", **fields: Any) -> None:
         """Add a push: `scene.push("ball", from_=1, until=1.3, force=[20, 0, 0])`."""
-        fields = {"from" if name == "from_" else name: value for name, value in fields.items()}
-        self.pushes = [*self.pushes, *Scene(pushes=[{"body": body, **fields}]).pushes]
+        self.pushes = [*self.pushes, *Scene(pushes=[{"body": body, **_without_dashes(fields)}]).pushes]
 
     def change(self, field: str, value: Any = None, *, time: float) -> None:
         """Add a change: `scene.change("actors.ball.move.speed", 2, time=1.5)`."""
@@ -188,6 +190,11 @@ class Handle:
         fields = present.model_dump(by_alias=True, exclude_none=True) if present else {}
         self.scene._put("actors", self.name, {**fields, **wish})
         return self
+
+
+def _without_dashes(fields: dict[str, Any]) -> dict[str, Any]:
+    """Fields as files name them: `from` is a word of Python's own, so it is `from_` there."""
+    return {name.removesuffix("_"): value for name, value in fields.items()}
 
 
 def _plain(value: Any) -> Any:

@@ -17,7 +17,7 @@ from impel.stage.moments import Moments, pass_moments
 from impel.stage.state import Stage
 from impel.takes import EVENT_KINDS
 
-PASSED, REACHED, BEGIN, END, LIMIT, SATURATED, REJECTED, SMALLEST, BROKE, BEGINS, KEPT, MISSED = (
+PASSED, REACHED, BEGIN, END, LIMIT, SATURATED, REJECTED, SMALLEST, BROKE, BEGINS, KEPT, MISSED, MADE, LET_GO = (
     EVENT_KINDS.index(kind)
     for kind in (
         "key passed",
@@ -32,6 +32,8 @@ PASSED, REACHED, BEGIN, END, LIMIT, SATURATED, REJECTED, SMALLEST, BROKE, BEGINS
         "appointment begins",
         "appointment kept",
         "appointment missed",
+        "joint made",
+        "joint let go",
     )
 )
 CONE, TWIST = 2, 3  # the limits of a ball, as `other` tells them; 1 is the only one of a joint
@@ -60,7 +62,7 @@ def make_events(stage: Stage, moments: Moments | None = None) -> Events:
     if stage.contacts is not None:
         most += len(stage.contacts.touching)
     if stage.joints is not None:
-        most += len(stage.joints.active) + len(stage.joints.broken)
+        most += len(stage.joints.active) + 2 * len(stage.joints.broken)
     if stage.actuators is not None:
         most += 2 * len(stage.actuators.appointments.state)
         most += 4 * len(stage.actuators.body) + int(stage.actuators.paths.first_segment[-1])
@@ -82,7 +84,7 @@ def make_events(stage: Stage, moments: Moments | None = None) -> Events:
 
 
 @kernel
-def _tell(events, time, kind, subject, other, value):
+def tell(events, time, kind, subject, other, value):
     n = events.count[0]
     events.time[n], events.kind[n], events.subject[n], events.other[n], events.value[n] = (
         time,
@@ -98,7 +100,7 @@ def _tell(events, time, kind, subject, other, value):
 def notice(now, before, events, clock, time, dt, verdict):
     """Write down what the accepted step that ends at `time` has brought."""
     if clock.rejected[0] > 0:
-        _tell(events, time, REJECTED, clock.rejected[0], clock.reason[0], dt)
+        tell(events, time, REJECTED, clock.rejected[0], clock.reason[0], dt)
         clock.rejected[0], clock.reason[0] = 0, GOOD
     if verdict != GOOD and clock.forced[0] == GOOD:  # told once for all steps in a row, when they are over
         clock.rough_since[0] = time - dt
@@ -122,7 +124,7 @@ def tell_rough(events, clock, end):
     n = events.count[0]
     events.reason[n], events.steps[n] = clock.forced[0], clock.rough_steps[0]
     since = clock.rough_since[0]
-    _tell(events, since, SMALLEST, clock.rough_at[0], clock.rough_with[0], end - since)
+    tell(events, since, SMALLEST, clock.rough_at[0], clock.rough_with[0], end - since)
 
 
 @kernel
@@ -169,7 +171,7 @@ def _notice_contacts(now, before, events, time):
         if now.touching[p] != before.touching[p]:
             kind = BEGIN if now.touching[p] == 1.0 else END
             set3(events.place, events.count[0], get3_at(now.place, p, POINT))
-            _tell(events, time, kind, now.pair[p, 0], now.pair[p, 1], now.load[p])
+            tell(events, time, kind, now.pair[p, 0], now.pair[p, 1], now.load[p])
 
 
 @kernel
@@ -182,7 +184,7 @@ def _notice_joints(now, before, events, time):
             slot = joint.index if n == 0 else joint.second
             if now.active[slot] != 0.0 and before.active[slot] == 0.0:
                 which = 1 if joint.kind != BALL else CONE + n
-                _tell(events, time, LIMIT, joint.index, which * int(now.active[slot]), now.coordinate[slot])
+                tell(events, time, LIMIT, joint.index, which * int(now.active[slot]), now.coordinate[slot])
     _notice_breaks(now.breaks, now, before, events, time)
 
 
@@ -193,7 +195,7 @@ def _notice_breaks(breaks, now, before, events, time):
     for j in range(len(now.broken)):
         if now.broken[j] != before.broken[j]:
             what = 0 if now.load[j, 0] > breaks[j, 0] else 1
-            _tell(events, time, BROKE, j, what, now.load[j, what])
+            tell(events, time, BROKE, j, what, now.load[j, what])
 
 
 @kernel
@@ -207,23 +209,23 @@ def _notice_actuators(now, before, events, time, dt):
         passed = int(before.lap[a]) * segments + int(before.segment[a])
         reached = int(now.lap[a]) * segments + int(now.segment[a])
         for k in range(passed + 1, reached + 1):
-            _tell(events, pass_time, PASSED, a, k % segments if loops else k, k // segments)
+            tell(events, pass_time, PASSED, a, k % segments if loops else k, k // segments)
         if not loops and _at_end(now, a, segments) and not _at_end(before, a, segments):
-            _tell(events, pass_time, PASSED, a, segments, 0)
+            tell(events, pass_time, PASSED, a, segments, 0)
         key = int(now.reached[a, KEY])
         if key != int(before.reached[a, KEY]):
             events.lap[events.count[0]] = key // segments
             when = time - now.reached[a, AGO]
-            _tell(events, when, REACHED, a, key % segments if loops else key, now.reached[a, NEAREST])
+            tell(events, when, REACHED, a, key % segments if loops else key, now.reached[a, NEAREST])
         if now.done[a] == 1.0 and before.done[a] == 0.0:
             events.lap[events.count[0]] = 0
-            _tell(events, time, REACHED, a, segments, norm(get3(now.offset, a)))
+            tell(events, time, REACHED, a, segments, norm(get3(now.offset, a)))
         if now.saturated[a] == 1.0 and before.saturated[a] == 0.0:
-            _tell(events, time, SATURATED, a, 0, now.strength[a])
+            tell(events, time, SATURATED, a, 0, now.strength[a])
     for m in range(len(now.appointments.state)):
         for state in range(int(before.appointments.state[m]) + 1, int(now.appointments.state[m]) + 1):
             if state == ACTIVE or state == now.appointments.state[m]:
-                _tell(events, time - dt, BEGINS + state - ACTIVE, m, 0, now.appointments.since[m])
+                tell(events, time - dt, BEGINS + state - ACTIVE, m, 0, now.appointments.since[m])
 
 
 @kernel(inline=True)
@@ -266,6 +268,8 @@ def drain(
             name, details = joints[subject], {"torque" if other else "force": value}
         elif kind == SATURATED:
             name, details = actuators[subject], {"strength": value}
+        elif kind in (MADE, LET_GO):
+            name = joints[subject]
         elif kind >= BEGINS:
             name, details = appointments[subject], {"after": value} if kind > BEGINS else {}
         elif kind == REJECTED:

@@ -78,7 +78,7 @@ class Recorder:
         told = performance.story()
         channels = {"energy": self.energy[:count].copy()}
         channels |= {f"{name}.speed": self.speed[:count, i].copy() for i, name in enumerate(compiled.cast)}
-        broke = {event["subject"]: event["time"] for event in told if event["kind"] == "joint broke"}
+        broke = {e["subject"]: e["time"] for e in told if e["kind"] in ("joint broke", "joint let go")}
         time = np.arange(count, dtype=np.float64) * compiled.pace.frame_seconds
         wires, ropes, slack = lines_of(stage.joints, compiled, time, position, orientation, broke)
         channels |= slack

@@ -30,6 +30,10 @@ class Troupe(NamedTuple):
     events: list[dict[str, Any]]  # footfalls, in order of time
     ways: dict[str, Floats]  # where each walks, a line in the world (P, 3), "spider.way"
 
+    def steps(self, walker: str) -> list[float]:
+        """When its feet come down, one after the other, in seconds."""
+        return [event["time"] for event in self.events if event["subject"].split(".")[0] == walker]
+
 
 def troupe_of(scene: Scene, source: str) -> Troupe:
     """Let every walker walk for as long as the take lasts; raise `Problem` for a walker that there is not, or a walk

@@ -1,12 +1,13 @@
 """From what actors want to actuators."""
 
 import math
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from impel.control.actuators import Actuators
-from impel.control.appointments import Agreed
+from impel.control.appointments import Agreed, Cue
 from impel.control.clocks import Timing
 from impel.control.frames import FramedKey
 from impel.control.linkage import BALL, HINGE, OTHER, ROPE, WELD, Linkage, Tie
@@ -15,7 +16,7 @@ from impel.geometry.kinds import Solid
 from impel.motion.orientations import conjugate_quaternions, matrix_from_quaternion, multiply_quaternions
 from impel.motion.timed import WAY
 from impel.physics.bodies import Bodies
-from impel.physics.joint_specs import KINDS
+from impel.physics.joint_specs import KINDS, JointSpec
 from impel.physics.joints import AT_A, FRAME_A, Joints
 from impel.scene.actors import Move, Turn
 from impel.scene.agreements import in_circles
@@ -24,6 +25,7 @@ from impel.scene.scene import Scene
 from impel.scene.timing import timetable
 from impel.scene.turning import turn_path
 from impel.scene.values import WORLD
+from impel.stage.walkers import Troupe
 
 
 class Wish(NamedTuple):
@@ -59,11 +61,16 @@ def pushes_off(scene: Scene, name: str, wish: Move | Turn) -> str | None:
 
 
 def actuators_of(
-    specs: list[ActuatorSpec], bodies: Bodies, ties: list[Tie], scene: Scene, linkage: Linkage | None = None
+    specs: list[ActuatorSpec],
+    bodies: Bodies,
+    ties: list[Tie],
+    scene: Scene,
+    troupe: Troupe,
+    linkage: Linkage | None = None,
 ) -> Actuators:
     """`bodies` and `ties` as they are at the start."""
     gravity = math.hypot(*scene.world.gravity)
-    return make_actuators(specs, bodies, ties, gravity, linkage, agreed_of(scene), leaders_of(scene))
+    return make_actuators(specs, bodies, ties, gravity, linkage, agreed_of(scene, troupe), leaders_of(scene))
 
 
 def _labelled(scene: Scene) -> dict[str, Move | Turn]:
@@ -74,19 +81,23 @@ def _labelled(scene: Scene) -> dict[str, Move | Turn]:
     return {label: wish for label, wish in wishes.items() if wish is not None}
 
 
-def agreed_of(scene: Scene) -> list[Agreed]:
-    """The appointments of a scene, each cue as a key of a path."""
+def agreed_of(scene: Scene, troupe: Troupe) -> list[Agreed]:
+    """The appointments of a scene, each cue as a key of a path, or as the time of a footfall."""
     wishes, names = _labelled(scene), list(scene.appointments)
     agreed = []
     for appointment in scene.appointments.values():
         cues = []
         for cue in appointment.cues:
             label, _, number = cue.rpartition(".")
-            cues.append((list(wishes).index(label), path_keys(wishes[label])[1].index(int(number))))
+            if label in wishes:
+                cues.append(Cue(list(wishes).index(label), path_keys(wishes[label])[1].index(int(number))))
+            else:
+                cues.append(Cue(due=troupe.steps(label.removesuffix(".step"))[int(number)]))
         needs = len(appointment.after) if appointment.needs is None else appointment.needs
         timeout = math.inf if appointment.timeout is None else appointment.timeout
         parents = [names.index(parent) for parent in appointment.after]
-        agreed.append(Agreed(cues=cues, parents=parents, needs=needs, timeout=timeout))
+        published = appointment.regulator == "paper"
+        agreed.append(Agreed(cues=cues, parents=parents, needs=needs, timeout=timeout, as_published=published))
     return agreed
 
 
@@ -100,7 +111,7 @@ def leaders_of(scene: Scene) -> list[int]:
     return leaders
 
 
-def ties_of(joints: Joints | None, bodies: Bodies) -> list[Tie]:
+def ties_of(joints: Joints | None, specs: Sequence[JointSpec], bodies: Bodies) -> list[Tie]:
     """Which bodies hang together and where, for actuators that carry more than their own body."""
     if joints is None:
         return []
@@ -113,7 +124,9 @@ def ties_of(joints: Joints | None, bodies: Bodies) -> list[Tie]:
         q = bodies.orientation[a]
         at = bodies.position[a] + matrix_from_quaternion(q) @ fixed[AT_A : AT_A + 3]
         axis = matrix_from_quaternion(multiply_quaternions(q, fixed[FRAME_A : FRAME_A + 4]))[:, 2]
-        ties.append(Tie(a, b, at, kinds.get(kind, OTHER), axis))
+        spec = specs[joint["index"]]
+        lasts = spec.lasts and not any(map(math.isfinite, spec.breaks))
+        ties.append(Tie(a, b, at, kinds.get(kind, OTHER), axis, spec.begins, lasts))
     return ties
 
 
@@ -150,6 +163,7 @@ def spec_of(wished: Wish, solids: list[Solid], index: dict[str, int]) -> Actuato
         adaptation=numbers.adaptation,
         strength=numbers.strength,
         share=numbers.share,
+        fades=numbers.fades,
         press=wish.press,
         point=tuple(point),
         pulled=pulled,

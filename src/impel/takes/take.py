@@ -30,6 +30,8 @@ EVENT_KINDS = (
     "appointment begins",
     "appointment kept",
     "appointment missed",
+    "joint made",
+    "joint let go",
 )
 
 GROUND = "#d9d4c7"  # for planes whose author chose no colour
