@@ -122,6 +122,11 @@ def check(scene: SceneFile) -> None:
 
         for line in strengths(loaded, str(scene)):
             print(f"{scene}: {line}")
+    if (loaded.actors or loaded.walkers) and not refused:
+        from impel.stage.cueing import cues
+
+        for line in cues(loaded, str(scene)):
+            print(f"{scene}: {line}")
     many = [("bodies", len(loaded.bodies)), ("joints", len(loaded.joints)), ("actors", len(loaded.actors))]
     many.append(("walkers", len(loaded.walkers)))
     counts = [f"{count} {_one(word) if count == 1 else word}" for word, count in many if count]

@@ -180,8 +180,8 @@ class Joint(Model):
     from_: Moment | None = Field(
         default=None,
         alias="from",
-        description="When it is made, in seconds, or the appointment that must be kept, of its bodies as they are then; "
-        "left out, it is there from the start.",
+        description="When it is made, in seconds, or the appointment that must be kept, of its bodies as they are "
+        "then; left out, it is there from the start.",
     )
     until: Moment | None = Field(
         default=None, description="When it lets go, in seconds, or the appointment that must be kept; left out, never."

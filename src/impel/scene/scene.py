@@ -11,6 +11,7 @@ from impel.scene.actors import Actor, Appointment
 from impel.scene.bodies import SHAPES, Body
 from impel.scene.cameras import MOST_CUTS, Camera, Cut
 from impel.scene.changing import MOST_CHANGES, Change
+from impel.scene.clips import name_clips, read_clips
 from impel.scene.joints import Joint
 from impel.scene.pushes import MOST_PUSHES, Push
 from impel.scene.values import CHANGES_IN_PLACE, MAKES_A_NEW_KIND, Model, Name, NotNegative, Point, Positive, Step
@@ -96,6 +97,11 @@ class Scene(Model):
             written = fields.get("world", {})
             given = written.model_dump() if isinstance(written, World) else written
             fields["world"] = {**given, **world} if isinstance(given, dict) else given
+        if "actors" in fields:
+            try:
+                fields["actors"] = read_clips(fields["actors"])
+            except Problem as problem:
+                raise Problem(*(f"{SUBJECT}: {line}" for line in problem.lines)) from None
         try:
             super().__init__(**fields)
         except ValidationError as error:
@@ -147,7 +153,8 @@ class Scene(Model):
 
     def save(self, path: str | Path) -> None:
         """Write the scene as YAML, or as JSON if the name ends so."""
-        seen_from_there = self.model_copy(update={"walkers": name_walkers(self.walkers, path)})
+        named = {"walkers": name_walkers(self.walkers, path), "actors": name_clips(self.actors, path)}
+        seen_from_there = self.model_copy(update=named)
         write_document(path, seen_from_there.to_document())
 
     def _add(self, group: str, name: str, fields: dict[str, Any]) -> Any:

@@ -62,7 +62,8 @@ def strengths(scene: Scene, source: str = "scene") -> Iterator[str]:
         elif written == "unlimited":
             yield f"actors.{label}.strength: is unlimited; auto would come to {auto}"
         else:
-            own = f"{plain(float(actuators.strength[a]), 3)} {unit}"
+            most = "at most " if isinstance(written, list) else ""
+            own = f"{most}{plain(float(actuators.strength[a]), 3)} {unit}"
             yield f"actors.{label}.strength: is {own}; auto would come to {auto}"
 
 
