@@ -134,8 +134,8 @@ class Actuator(Model):
     )
     strength: Strength = Field(
         default="auto",
-        description="How hard it may push, in N (turn: N·m): the less, the more a blow moves it; "
-        '"auto" suits its structure, "60 %" is a share of that, "unlimited" any load, [[0, 60], [2, 0]] goes limp.',
+        description="How hard it may push, in N or N·m: the less, the more a blow moves it; auto suits its structure, "
+        '"60 %" is a share of that; [[0, 60], [2, 0]] goes limp.',
     )
     press: NotNegative | None = Field(
         default=None,

@@ -231,8 +231,8 @@ class Body(Placed):
     )
     collides: Flag | Span = Field(
         default=True,
-        description="false lets everything pass through it, {from: 2} until two seconds, {until: meet} from an "
-        "appointment on; what a joint ties together never collides anyway.",
+        description="false lets everything pass through it, {until: meet} from an appointment or a time on; what a "
+        "joint ties together never collides anyway.",
     )
     coating: Coating = Field(
         default_factory=Coating,

@@ -274,7 +274,7 @@ def _wish(wish: Move | Turn, name: str, where: str, scene: Scene) -> Iterator[st
         base = "base_distance" if isinstance(wish, Move) else "base_angle"
         if base_of(wish) is None:
             usual = "try 0.2" if isinstance(wish, Move) else "try 15"
-            yield f"{where}.{base}: is missing: it cannot be derived from keys that are all in different bodies; {usual}"
+            yield f"{where}.{base}: is missing: it cannot be derived from keys that are in different bodies, {usual}"
         else:
             yield from _physics(wish, drive(wish), name, where, scene)
 

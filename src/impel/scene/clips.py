@@ -14,8 +14,9 @@ from pydantic import Field
 
 from impel.complaints import name_like
 from impel.files import Problem, find_beside, name_beside, read_text
-from impel.scene.values import LARGEST, Model
+from impel.scene.values import LARGEST, Model, angle_between, orientation
 
+STILL = 1e-9  # m
 GAP = 2.5  # times the usual time from one key to the next: what is longer is a gap
 MOVE = ("x", "y", "z")
 TURN = ("turn x", "turn y", "turn z")
@@ -66,7 +67,17 @@ def clip_keys(clip: Clip, actor: str | None, turns: bool) -> list[dict[str, Any]
     if len(times) < 2:
         raise Problem(f"{source}: has {len(times)} keys, and a motion needs two or more")
     _check(source, times, rows)
-    return [{kind: list(row), "time": time - times[0]} for time, row in zip(times, rows)]
+    keys: list[dict[str, Any]] = [{kind: list(row), "time": time - times[0]} for time, row in zip(times, rows)]
+    return [keys[0] | _on_the_move(kind, rows[0], rows[1], times[1] - times[0]), *keys[1:]]
+
+
+def _on_the_move(kind: str, here: Row, there: Row, seconds: float) -> dict[str, Any]:
+    """How a clip begins that was cut out of a motion: as fast as it goes on, not from rest."""
+    if kind == "at":
+        way = [b - a for a, b in zip(here, there)]
+        return {"speed": math.hypot(*way) / seconds, "direction": way} if math.hypot(*way) > STILL else {}
+    one, other = (orientation(row, None) if kind == "euler" else orientation(None, row) for row in (here, there))
+    return {"speed": math.degrees(angle_between(one, other)) / seconds}
 
 
 def _check(source: str, times: Sequence[float], rows: Sequence[Row]) -> None:

@@ -174,3 +174,10 @@ def orientation(
         w, x, y, z = quaternion_from_euler(euler).tolist()
         return w, x, y, z
     return 1.0, 0.0, 0.0, 0.0
+
+
+def angle_between(p: tuple[float, ...], q: tuple[float, ...]) -> float:
+    """How far apart two orientations are, in [0, π]."""
+    cosine = abs(sum(a * b for a, b in zip(p, q)))
+    sine = math.dist(p, q) * math.hypot(*(a + b for a, b in zip(p, q))) / 2
+    return 2 * math.atan2(sine, cosine)
