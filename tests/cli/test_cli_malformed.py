@@ -278,7 +278,7 @@ MALFORMED = [
         BALL + f"actors: {{ball: {{{KEYS}, goals: [{{at: [0, 0, 0], time: 1}}]}}}}",
         "actors.ball.goals: give move or goals with places, not both",
     ),
-    (ACTORS + "appointments: {x: {cues: [a.move.1]}}", "appointments.x.cues: must have at least 2 entries, got 1"),
+    (ACTORS + "appointments: {x: {cues: []}}", "appointments.x.cues: must have at least 1 entry, got 0"),
     (
         ACTORS + "appointments: {x: {cues: [a.move.1, b.move.2]}}",
         "appointments.x.cues.1: b.move counts from 0 to 1, got 2",

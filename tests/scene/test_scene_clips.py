@@ -30,7 +30,9 @@ def test_table_of_places_becomes_keys_from_time_zero_on(tmp_path: Path) -> None:
     scene.bodies["ball"].velocity = (3, 1, 0)
     take = simulate(scene)
     assert take.position[:-1:2, 0, 0] == pytest.approx(np.sin(3 * TIMES[:-1]), abs=2e-3)
-    assert [event["kind"] for event in take.events].count("key passed") == 29  # the last one would be passed as the take ends
+    assert [event["kind"] for event in take.events].count(
+        "key passed"
+    ) == 29  # the last one would be passed as the take ends
 
 
 @pytest.mark.parametrize("extension", ["npz", "csv"])

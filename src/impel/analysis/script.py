@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from impel.analysis.plots import INK, LINE, PAPER, SOFT, color, plot
-from impel.takes.take import Take
+from impel.scene import Scene
+from impel.scene.timing import key_times
+from impel.takes.take import Take, linear_color
 
 WIDTH = 12.0  # inches
 ROW, GRAPH_ROW = 0.30, 0.46  # inches that a line of the timeline, and an appointment, takes
 ALARM, TIED = "#c0392b", "#3aafa9"
+READABLE = 0.3  # of white, in light
 MOST_NAMED = 24  # contacts of an actor that are named
 MOST_NUMBERED = 40  # keys of a path whose numbers are written
 Span = tuple[float, float]
@@ -34,6 +37,7 @@ class Plan:
     due: dict[str, list[float]] = field(default_factory=dict)  # "ball.move": when each of its keys is due, in s
     holds: dict[str, list[Span]] = field(default_factory=dict)  # "ball.move": from when until when it should stay
     joints: dict[str, tuple[str, str]] = field(default_factory=dict)  # the bodies of each
+    parts: dict[str, list[str]] = field(default_factory=dict)  # the bodies that hang on each actor, with its own
 
 
 class Row(NamedTuple):
@@ -41,6 +45,37 @@ class Row(NamedTuple):
 
     actor: str
     kind: str  # "move", "turn", "step", "touches", "limits"
+
+
+def plan_of(scene: Scene) -> Plan:
+    """What a scene asks for, as the sheet shows it."""
+    wishes = {f"{n}.{kind}": getattr(a, kind) for n, a in scene.actors.items() for kind in ("move", "turn")}
+    due = {label: key_times(wish) or [] for label, wish in wishes.items() if wish is not None}
+    holds = {
+        label: [(time, time + key.hold) for time, key in zip(due[label], wish.keys) if key.hold]
+        for label, wish in wishes.items()
+        if wish is not None
+    }
+    meetings = {
+        name: Meeting(cues=meeting.cues, after=meeting.after, needs=meeting.needs)
+        for name, meeting in scene.appointments.items()
+    }
+    joints = {name: joint.bodies for name, joint in scene.joints.items()}
+    return Plan(meetings=meetings, due=due, holds=holds, joints=joints, parts=_parts(scene))
+
+
+def _parts(scene: Scene) -> dict[str, list[str]]:
+    """The bodies that hang on each actor, from joint to joint, as far as the next actor or what cannot move."""
+    owner = {name: name for name in scene.actors}
+    ties = [joint.bodies for joint in scene.joints.values() if joint.from_ is None and joint.until is None]
+    found = True
+    while found:
+        found = False
+        for one, other in (*ties, *((b, a) for a, b in ties)):
+            if one in owner and other not in owner and other in scene.bodies and scene.bodies[other].moves_freely:
+                owner[other] = owner[one]
+                found = True
+    return {actor: [body for body, of in owner.items() if of == actor] for actor in scene.actors}
 
 
 def draw_script(path: str | Path, take: Take, plan: Plan, title: str = "") -> None:
@@ -65,7 +100,7 @@ def _rows(take: Take, plan: Plan) -> Iterator[Row]:
     labels = list(dict.fromkeys(label for label in take.keys))
     for actor in dict.fromkeys(label.rsplit(".", 1)[0] for label in labels):
         yield from (Row(actor, kind) for kind in ("move", "turn") if f"{actor}.{kind}" in labels)
-        if _touches(take, actor) or any(actor in bodies for bodies in _ties(take, plan).values()):
+        if _touches(take, plan, actor) or any(actor in bodies for bodies in _ties(take, plan).values()):
             yield Row(actor, "touches")
         if list(_limits(take, plan, actor)):
             yield Row(actor, "limits")
@@ -128,16 +163,16 @@ def _draw_rows(axes: Any, take: Take, plan: Plan, rows: list[Row], end: float) -
     axes.set_yticklabels([{"step": "steps"}.get(row.kind, row.kind) for row in rows], fontsize=8)
     axes.grid(axis="y", visible=False)
     for y, row in enumerate(rows):
-        ink = take.colors[take.index(row.actor)] if row.actor in take.names else color(y)
+        ink = _ink(take, row.actor, y)
         if y == 0 or rows[y - 1].actor != row.actor:
             axes.axhline(y - 0.5, color=LINE, lw=0.8 if y > 0 else 0.0)
             axes.annotate(
                 row.actor, (0, y), xycoords=axes.get_yaxis_transform(), xytext=(-46, 0), textcoords="offset points",
-                color=ink[:7], ha="right", va="center", weight="bold", fontsize=9, annotation_clip=False,
+                color=ink, ha="right", va="center", weight="bold", fontsize=9, annotation_clip=False,
             )  # fmt: skip
         label = f"{row.actor}.{row.kind}"
         if row.kind in ("move", "turn"):
-            _draw_keys(axes, take, plan, label, y, ink[:7], end)
+            _draw_keys(axes, take, plan, label, y, ink, end)
         elif row.kind == "touches":
             _draw_touches(axes, take, plan, row.actor, y, end)
         elif row.kind == "limits":
@@ -146,8 +181,18 @@ def _draw_rows(axes: Any, take: Take, plan: Plan, rows: list[Row], end: float) -
                 _write(axes, time, y, text, ALARM)
         else:
             falls = [e for e in take.events if e["kind"] == "footfall" and e["subject"].startswith(f"{row.actor}.")]
-            axes.plot([fall["time"] for fall in falls], [y] * len(falls), ls="", marker="v", ms=4, color=ink[:7])
+            axes.plot([fall["time"] for fall in falls], [y] * len(falls), ls="", marker="v", ms=4, color=ink)
     _draw_meetings(axes, take, plan, place)
+
+
+def _ink(take: Take, actor: str, y: int) -> str:
+    """The colour of an actor's body, dark enough to be read on paper."""
+    own = take.colors[take.index(actor)] if actor in take.names else color(y)
+    light = linear_color(own)
+    bright = float(light @ [0.2126, 0.7152, 0.0722])
+    if bright <= READABLE:
+        return own[:7]
+    return "#" + "".join(f"{round(255 * (part * READABLE / bright) ** (1 / 2.2)):02x}" for part in light)
 
 
 def _draw_keys(axes: Any, take: Take, plan: Plan, label: str, y: int, ink: str, end: float) -> None:
@@ -167,24 +212,24 @@ def _draw_keys(axes: Any, take: Take, plan: Plan, label: str, y: int, ink: str, 
             axes.plot([time], [y], marker="o", ms=6.5, mfc="white", mec=ink, mew=1.1, zorder=3)
         if key in met and met[key] > time + 0.03:
             axes.plot([time, met[key]], [y, y], color=ALARM, lw=2, zorder=2)
-    for (_, key), time in met.items():
+    for (_, number), time in met.items():
         axes.plot([time], [y], marker="o", ms=3.6, color=ink, zorder=4)
         if numbered:
-            _write(axes, time, y, str(key), ink)
+            _write(axes, time, y, str(number), ink)
     for time in _when(take, "strength saturated", label):
         axes.plot([time], [y + 0.28], marker="|", ms=4, color=ALARM, alpha=0.6)
 
 
-def _touches(take: Take, actor: str) -> list[tuple[float, float, str]]:
-    """Whom an actor touched, from when until when."""
-    found, since = [], {}
+def _touches(take: Take, plan: Plan, actor: str) -> list[tuple[float, float, str]]:
+    """What touched an actor, or a part of it, from when until when."""
+    found, since, own = [], {}, plan.parts.get(actor, [actor])
     for event in take.events:
         if event["kind"] not in ("contact begins", "contact ends"):
             continue
         pair = (event["subject"], event["details"]["with"])
-        if actor not in pair:
+        if (pair[0] in own) == (pair[1] in own):
             continue
-        other = pair[1] if pair[0] == actor else pair[0]
+        other = pair[1] if pair[0] in own else pair[0]
         if event["kind"] == "contact begins":
             since[other] = event["time"]
         elif other in since:
@@ -200,8 +245,10 @@ def _ties(take: Take, plan: Plan) -> dict[str, tuple[str, str]]:
 
 def _draw_touches(axes: Any, take: Take, plan: Plan, actor: str, y: int, end: float) -> None:
     named: dict[str, float] = {}
-    for begin, over, other in sorted(_touches(take, actor)):
-        axes.plot([begin, max(over, begin + 0.004 * end)], [y, y], color=SOFT, lw=3.5, alpha=0.35, solid_capstyle="butt")
+    for begin, over, other in sorted(_touches(take, plan, actor)):
+        axes.plot(
+            [begin, max(over, begin + 0.004 * end)], [y, y], color=SOFT, lw=3.5, alpha=0.35, solid_capstyle="butt"
+        )
         if len(named) < MOST_NAMED and begin - named.get(other, -end) > 0.08 * end:
             named[other] = begin
             _write(axes, begin, y, other, SOFT)
@@ -209,8 +256,8 @@ def _draw_touches(axes: Any, take: Take, plan: Plan, actor: str, y: int, end: fl
         if actor not in bodies:
             continue
         made = _when(take, "joint made", name) or [0.0]
-        over = sorted(_when(take, "joint let go", name) + _when(take, "joint broke", name)) or [end]
-        axes.plot([made[0], over[0]], [y, y], color=TIED, lw=6, alpha=0.8, solid_capstyle="butt", zorder=3)
+        gone = sorted(_when(take, "joint let go", name) + _when(take, "joint broke", name)) or [end]
+        axes.plot([made[0], gone[0]], [y, y], color=TIED, lw=6, alpha=0.8, solid_capstyle="butt", zorder=3)
         _write(axes, made[0], y, name, TIED)
 
 

@@ -25,6 +25,8 @@ NEAR = 0.1  # s: so near its end a way is measured again
 SMOOTH = 0.15  # s: time constant with which it is seen how a member gets on
 CREEPS = 0.02  # of its pace: who is slower might as well stand ...
 HOPE = 1.0  # s: ... but will not be held up for longer than that, it is hoped
+DOORSTEP = 1e-5  # s: so near its cue a member waits for the others at the end
+SURE = 1e-6  # s: to which it is known how long a member needs, near the end
 ROUNDING = 1e-9  # s: of a sum of many steps
 
 # Of the rule of the paper, which says "a certain percentage" and "several consecutive time intervals".
@@ -68,6 +70,7 @@ class Appointments:
     published: Integers  # (M,) 1 if it is kept by the rule of the paper
     given: Floats2  # (A, 2) stiffness and damping, which that rule changes
     waits: Floats  # (A,) scratch: the share of its full pace at which an actuator should go; 2 if nobody waits for it
+    door: Floats  # (C,) scratch, s: how long a member would still need after the coming step
     # State.
     state: Floats  # (M,) WAITING ...
     since: Floats  # (M,) s: how long it has been active
@@ -96,6 +99,7 @@ def make_appointments(agreed: Sequence[Agreed], given: NDArray[np.float64]) -> A
         published=np.array([each.as_published for each in agreed], np.int64),
         given=given,
         waits=np.full(actuators, 2.0),
+        door=np.zeros(len(cues)),
         state=np.zeros(len(agreed)),
         since=np.zeros(len(agreed)),
         gets_on=np.ones(len(cues)),
@@ -132,6 +136,8 @@ def keep_appointments(actuators, dt_last):
                 agreed.state[m] = DONE
             elif agreed.since[m] >= agreed.timeout[m]:
                 agreed.state[m] = MISSED
+            elif agreed.first[m + 1] - agreed.first[m] == 1:
+                continue  # nobody to wait for: it is only a moment with a name
             elif agreed.published[m] == 1:
                 slow_down_as_published(actuators, agreed, m, dt_last)
             else:
@@ -157,7 +163,8 @@ def expect(actuators, agreed, m, dt_last):
             agreed.left[c] = -1.0
             continue
         expected += 1
-        if agreed.published[m] == 1:
+        if agreed.published[m] == 1:  # which measures lengths
+            agreed.left[c] = 0.0
             continue
         moves = clocks.timed[a] == 1 or is_framed(actuators.frames, a)
         if moves or agreed.left[c] < NEAR:
@@ -184,6 +191,34 @@ def slow_down_for_all(actuators, agreed, m, dt_last):
             agreed.share[c] = 1.0 if c == last or latest <= 0.0 else min(1.0, agreed.left[c] / latest)
             a = agreed.actuator[c]
             agreed.waits[a] = min(agreed.waits[a], agreed.share[c])
+
+
+@kernel
+def wait_at_the_door(actuators, dt):
+    """Let nobody pass its cue in the coming dt unless all do: whose estimates were wrong at the end waits for the
+    others where it is all but there."""
+    agreed, clocks = actuators.appointments, actuators.clocks
+    for m in range(len(agreed.state)):
+        if agreed.state[m] != ACTIVE or agreed.published[m] == 1 or agreed.first[m + 1] - agreed.first[m] == 1:
+            continue
+        together = True
+        for c in range(agreed.first[m], agreed.first[m + 1]):
+            a = agreed.actuator[c]
+            agreed.door[c] = math.inf  # a way that is long yet
+            if a < 0:
+                agreed.door[c] = agreed.due[c] - actuators.now[0] - dt
+            elif has_passed(actuators, a, agreed.key[c]):
+                agreed.door[c] = -math.inf
+            elif agreed.left[c] < NEAR:
+                agreed.door[c] = time_left(actuators, a, agreed.key[c])
+                if agreed.door[c] <= 2.0 * DOORSTEP:  # it has waited long enough
+                    clocks.pace[a] = max(clocks.pace[a], (agreed.door[c] + 2.0 * SURE) / dt)
+                agreed.door[c] -= clocks.pace[a] * dt
+            together &= agreed.door[c] <= -SURE
+        for c in range(agreed.first[m], agreed.first[m + 1]):
+            a = agreed.actuator[c]
+            if a >= 0 and not together and -math.inf < agreed.door[c] < DOORSTEP:
+                clocks.pace[a] = max(clocks.pace[a] + (agreed.door[c] - DOORSTEP) / dt, 0.0)
 
 
 @kernel

@@ -246,7 +246,7 @@ class Appointment(Model):
 
     example: ClassVar[str] = "{cues: [left.move.2, right.move.2]}"
     cues: list[str] = Field(
-        min_length=2,
+        min_length=1,
         max_length=MOST_KEYS,
         description="The moments that must coincide, as ACTOR.move.KEY, ACTOR.turn.KEY or, for a footfall, "
         "WALKER.step.NUMBER; all count from 0.",

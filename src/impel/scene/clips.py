@@ -76,8 +76,16 @@ def _on_the_move(kind: str, here: Row, there: Row, seconds: float) -> dict[str, 
     if kind == "at":
         way = [b - a for a, b in zip(here, there)]
         return {"speed": math.hypot(*way) / seconds, "direction": way} if math.hypot(*way) > STILL else {}
-    one, other = (orientation(row, None) if kind == "euler" else orientation(None, row) for row in (here, there))
+    one, other = (_orientation(kind, row) for row in (here, there))
     return {"speed": math.degrees(angle_between(one, other)) / seconds}
+
+
+def _orientation(kind: str, row: Row) -> tuple[float, float, float, float]:
+    if kind == "euler":
+        x, y, z = row
+        return orientation((x, y, z), None)
+    w, x, y, z = row
+    return orientation(None, (w, x, y, z))
 
 
 def _check(source: str, times: Sequence[float], rows: Sequence[Row]) -> None:

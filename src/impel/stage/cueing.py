@@ -15,7 +15,7 @@ def cues(scene: Scene, source: str = "scene") -> Iterator[str]:
         for kind in ("move", "turn"):
             wish = getattr(actor, kind)
             if wish is not None:
-                times = key_times(wish) or [None] * len(wish.keys)
+                times: list[float | None] = [*(key_times(wish) or [None] * len(wish.keys))]
                 told = [_cue(f"{name}.{kind}.{k}", time) for k, time in enumerate(times)]
                 yield f"actors.{name}.{kind}: cues {_listed(told)}"
     troupe = troupe_of(scene, source)
