@@ -176,13 +176,13 @@ def expect(actuators, agreed, m, dt_last):
 def slow_down_for_all(actuators, agreed, m, dt_last):
     """The rule: with T the time that a member needs at full pace, and how it gets on, all are there after t*."""
     clocks = actuators.clocks
-    latest, last = 0.0, -1
+    latest, last, blend = 0.0, -1, -math.expm1(-dt_last / SMOOTH)
     for c in range(agreed.first[m], agreed.first[m + 1]):
         if agreed.left[c] < 0.0:
             continue
         if agreed.actuator[c] >= 0:
             pace = clocks.pace[agreed.actuator[c]] / max(agreed.share[c], CREEPS)
-            agreed.gets_on[c] += (min(pace, 1.0) - agreed.gets_on[c]) * -math.expm1(-dt_last / SMOOTH)
+            agreed.gets_on[c] += (min(pace, 1.0) - agreed.gets_on[c]) * blend
         needs = min(agreed.left[c] / max(agreed.gets_on[c], CREEPS), agreed.left[c] + HOPE)
         if last < 0 or needs > latest:
             latest, last = needs, c
@@ -201,7 +201,11 @@ def wait_at_the_door(actuators, dt):
     for m in range(len(agreed.state)):
         if agreed.state[m] != ACTIVE or agreed.published[m] == 1 or agreed.first[m + 1] - agreed.first[m] == 1:
             continue
-        together = True
+        near, together = False, True
+        for c in range(agreed.first[m], agreed.first[m + 1]):
+            near |= agreed.left[c] < NEAR
+        if not near:
+            continue
         for c in range(agreed.first[m], agreed.first[m + 1]):
             a = agreed.actuator[c]
             agreed.door[c] = math.inf  # a way that is long yet

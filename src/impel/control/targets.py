@@ -181,9 +181,6 @@ def go_by_clocks(bodies, actuators, dt, dt_last):
         actuators.enough[a] = math.inf if clocks.runs[a] == 1 else actuators.close[a]
         if clocks.runs[a] == 1:
             tick(bodies, actuators, a, dt, dt_last)
-    for a in range(len(actuators.body)):
-        if clocks.runs[a] == 1:
-            mind_the_distance(bodies, actuators, a, dt)
     wait_at_the_door(actuators, dt)
     keep_step(clocks)
     for a in range(len(actuators.body)):
@@ -212,8 +209,11 @@ def tick(bodies, actuators, a, dt, dt_last):
     pose, tangent = pose_at(paths.segments[paths.first_segment[a] + i], u, turns)
     set4(actuators.pose, a, pose)
     set3(actuators.tangent, a, tangent)
-    behind = norm(way_between(pose, turns, place_of(bodies, actuators, a), turn_of(bodies, actuators, a))) / base
-    clocks.pace[a] = pace_for(clocks, a, actuators.appointments.waits[a], behind, dt)
+    behind = norm(way_between(pose, turns, place_of(bodies, actuators, a), turn_of(bodies, actuators, a)))
+    clocks.pace[a] = pace_for(clocks, a, actuators.appointments.waits[a], behind / base, dt)
+    way = clocks.pace[a] * dt * norm(full_rate(actuators, a, i, u, tangent))
+    if behind + 2.0 * way > base:  # it may be too far
+        mind_the_distance(bodies, actuators, a, dt)
 
 
 @kernel(inline=True)

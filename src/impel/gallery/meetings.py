@@ -1,4 +1,4 @@
-"""Random meetings: actors that must pass their cues together, some of them held up, with clocks, as published, or not."""
+"""Random meetings: actors that must pass their cues together, one of whom is held up; by clocks, or as published."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

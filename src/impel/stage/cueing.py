@@ -15,8 +15,8 @@ def cues(scene: Scene, source: str = "scene") -> Iterator[str]:
         for kind in ("move", "turn"):
             wish = getattr(actor, kind)
             if wish is not None:
-                times: list[float | None] = [*(key_times(wish) or [None] * len(wish.keys))]
-                told = [_cue(f"{name}.{kind}.{k}", time) for k, time in enumerate(times)]
+                due = key_times(wish)
+                told = [_cue(f"{name}.{kind}.{k}", due[k] if due else None) for k in range(len(wish.keys))]
                 yield f"actors.{name}.{kind}: cues {_listed(told)}"
     troupe = troupe_of(scene, source)
     for name in scene.walkers:

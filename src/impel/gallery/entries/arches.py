@@ -22,6 +22,7 @@ TEXT = (
 
 BLOCK = ((0.0, 3.0), (0.75, 3.0), (1.05, 0.4), (2.45, 0.4), (2.75, 3.0))  # s, m: when it is how high
 TOGETHER = 1 / 60  # s
+ARCHES = ("first", "second", "third")
 
 
 def scene_with(block: bool) -> Scene:
@@ -43,10 +44,8 @@ def times(take: Take, scene: Scene, kind: str) -> dict[str, list[float]]:
 
 def spread(take: Take, scene: Scene) -> float:
     """How long after the first of them the last of a pair was under its arch, at most, in seconds."""
-    return max(
-        float(np.ptp(each)) if np.isfinite(each).all() else np.inf
-        for each in times(take, scene, "key reached").values()
-    )
+    reached = times(take, scene, "key reached")
+    return max(float(np.ptp(reached[name])) if np.isfinite(reached[name]).all() else np.inf for name in ARCHES)
 
 
 def in_order(take: Take, scene: Scene) -> bool:
