@@ -131,7 +131,8 @@ def want(bodies, actuators, dt, dt_last):
     """Box 1.1, and how each body should accelerate (003, eqs. 2 and 3); notes what became of the last wish."""
     if actuators.scripted == 1:
         keep_appointments(actuators, dt_last)
-        carry_targets(bodies, actuators, dt_last)
+        if len(actuators.frames.key) > 0:
+            carry_targets(bodies, actuators, dt_last)
         go_by_clocks(bodies, actuators, dt, dt_last)
     advance_targets(bodies, actuators, dt_last)
     for a in range(len(actuators.body)):
@@ -146,7 +147,8 @@ def want(bodies, actuators, dt, dt_last):
         set3(actuators.lent, a, (0.0, 0.0, 0.0))
         actuators.room[a] = min(0.5 * actuators.strength[a], actuators.most_learnt[a])
     if actuators.scripted == 1:
-        pin_keys(bodies, actuators)
+        if len(actuators.frames.key) > 0:
+            pin_keys(bodies, actuators)
         for a in range(len(actuators.body)):
             if actuators.clocks.runs[a] == 1 or is_framed(actuators.frames, a):
                 lead(actuators, a)

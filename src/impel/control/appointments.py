@@ -176,7 +176,7 @@ def expect(actuators, agreed, m, dt_last):
 def slow_down_for_all(actuators, agreed, m, dt_last):
     """The rule: with T the time that a member needs at full pace, and how it gets on, all are there after t*."""
     clocks = actuators.clocks
-    latest, last, blend = 0.0, -1, -math.expm1(-dt_last / SMOOTH)
+    latest, last, blend = 0.0, -1, dt_last / (SMOOTH + dt_last)
     for c in range(agreed.first[m], agreed.first[m + 1]):
         if agreed.left[c] < 0.0:
             continue

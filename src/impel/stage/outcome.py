@@ -39,6 +39,8 @@ def outcomes(
     events = []
     for a, label in enumerate(compiled.actuators):
         assert actuators is not None
+        if compiled.specs[a].fades and actuators.strength[a] == 0.0:  # it was told to go limp
+            continue
         loops, base = actuators.paths.loops[a] == 1, float(actuators.base[a])
         speed = base * float(actuators.stiffness[a] / actuators.damping[a])
         first, last = actuators.paths.first_segment[a : a + 2]
