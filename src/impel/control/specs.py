@@ -174,6 +174,7 @@ def make_actuators(
         adaptation=column("adaptation"),
         strength=strength.copy(),
         strengths=make_series([[(time, share * most) for time, share in s.fades] for s, most in zip(specs, strength)]),
+        automatic=np.array([s.share if s.strength is None and not s.fades else 0.0 for s in specs]),
         inertia=np.array([load.inertia for load in loads]),
         weight=np.array([load.weight for load in loads]),
         wild=_wild(specs, loads, [speed for speed, _ in asked], gravity),
@@ -204,6 +205,7 @@ def make_actuators(
         last_momentum=np.zeros((m, 3)),
         last_rate=np.zeros((n, 3)),
         room=np.zeros(n),
+        pressing=np.zeros(n),
         missed=np.zeros((n, 3)),
     )
 
