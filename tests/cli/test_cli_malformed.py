@@ -329,7 +329,7 @@ MALFORMED = [
     (GOALS + "[{on: [[1, 0, 0], [1, 0, 0]], time: 1}]}}", "actors.ball.goals.0.on: its points are all the same"),
     (GOALS + "[{at: [0, 0, 0], in: ball, time: 1}]}}", "actors.ball.goals.0.in: a goal cannot be in its own body"),
     (GOALS + "[{at: [0, 0, 0], in: bird, time: 1}]}}", "actors.ball.goals.0.in: there is no body called 'bird'"),
-    (ACTORS + "appointments: {x: {cues: [a.move.1]}}", "appointments.x.cues: must have at least 2 entries, got 1"),
+    (ACTORS + "appointments: {x: {cues: []}}", "appointments.x.cues: must have at least 1 entry, got 0"),
     (
         ACTORS + "appointments: {x: {cues: [a.move.1, b.move.2]}}",
         "appointments.x.cues.1: b.move counts from 0 to 1, got 2",

@@ -90,11 +90,13 @@ def _one(word: str) -> str:
 
 def _scene(path: Path) -> Findings:
     from impel.scene import load_scene, warnings
+    from impel.stage.cueing import cues
     from impel.stage.opening import opening_doubts, strengths
 
     scene = load_scene(path)
     doubts = warnings(scene) + opening_doubts(scene, str(path))
     notes = [*strengths(scene, str(path))] if scene.actors else []
+    notes += cues(scene, str(path))
     if scene.walkers:
         from impel.stage.walkers import heights
 

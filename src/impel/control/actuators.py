@@ -18,6 +18,7 @@ from impel.control.frames import Frames, carry_targets, is_framed, pin_keys
 from impel.control.goals import Goals, aim, arrive, has_goals, is_idle, let_go_of
 from impel.control.law import TINY, limit_size
 from impel.control.linkage import Linkage, gather, measured_rates, wished_rates
+from impel.control.series import Series, follow_series
 from impel.control.targets import advance_targets, go_by_clocks, place_of, turn_of
 from impel.kernel import Floats, Floats2, Integers, kernel, struct
 from impel.motion.paths import Paths
@@ -44,6 +45,7 @@ class Actuators:
     paths: Paths
     keyed: int  # 1 if any has keys, and not goals alone
     scripted: int  # 1 if there is anything in the following three; a trail comes with framed keys
+    now: Floats  # (1,) scratch, s: when the step begins
     clocks: Clocks
     frames: Frames
     appointments: Appointments
@@ -57,7 +59,8 @@ class Actuators:
     stiffness: Floats  # (A,) 1/s²: K = 2α/Δt²
     damping: Floats  # (A,) 1/s: C = 2β/Δt
     adaptation: Floats  # (A,) 1/s: γ, how fast lasting loads are compensated
-    strength: Floats  # (A,) N or N·m
+    strength: Floats  # (A,) N or N·m; where it changes, what it is in this step
+    strengths: Series  # over time, of those that change
     automatic: Floats  # (A,) which share that is of what suits its structure; 0 if it was told
     inertia: Floats  # (A,) kg or kg·m²: of what it moves, as far as that is known beforehand
     weight: Floats  # (A,) N or N·m: what holds that still
@@ -115,6 +118,13 @@ def steer(bodies, actuators, gravity, dt, dt_last):
 
 
 @kernel
+def tell_the_time(actuators, time):
+    """What actuators can do in the step that begins now."""
+    actuators.now[0] = actuators.goals.now[0] = time
+    follow_series(actuators.strengths, time, actuators.strength)
+
+
+@kernel
 def remember_motion(bodies, actuators):
     """For what will be learnt from it the next time."""
     linkage = actuators.linkage
@@ -128,7 +138,8 @@ def want(bodies, actuators, dt, dt_last):
     """Box 1.1, and how each body should accelerate (003, eqs. 2 and 3); notes what became of the last wish."""
     if actuators.scripted == 1:
         keep_appointments(actuators, dt_last)
-        carry_targets(bodies, actuators, dt_last)
+        if len(actuators.frames.key) > 0:
+            carry_targets(bodies, actuators, dt_last)
         go_by_clocks(bodies, actuators, dt, dt_last)
     if actuators.keyed == 1:
         advance_targets(bodies, actuators, dt_last)
@@ -145,7 +156,8 @@ def want(bodies, actuators, dt, dt_last):
         actuators.pressing[a] = 0.0
         actuators.room[a] = min(0.5 * actuators.strength[a], actuators.most_learnt[a])
     if actuators.scripted == 1:
-        pin_keys(bodies, actuators)
+        if len(actuators.frames.key) > 0:
+            pin_keys(bodies, actuators)
         for a in range(len(actuators.body)):
             if actuators.clocks.runs[a] == 1 or is_framed(actuators.frames, a):
                 lead(actuators, a)

@@ -14,6 +14,7 @@ from impel.control.clocks import Timing, demands, make_clocks
 from impel.control.frames import FramedKey, make_frames, place_keys
 from impel.control.goals import MET, Course, make_goals
 from impel.control.linkage import Linkage, Solids, Tie, make_linkage, wholes
+from impel.control.series import make_series
 from impel.control.targets import reach_of
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions, turns_between
 from impel.motion.paths import Paths, make_paths
@@ -47,6 +48,7 @@ class ActuatorSpec:
     adaptation: float = 5.0  # γ, per second; 0 turns the correction off
     strength: float | None = math.inf  # N or N·m; None: one that never shows in ordinary motion, times ...
     share: float = 1.0  # ... this
+    fades: Sequence[tuple[float, float]] = ()  # s, and the share of that strength: it changes over time
     press: float | None = None  # N or N·m: with how much to press what is in the way; None: its pull
     point: Sequence[float] = (0.0, 0.0, 0.0)  # of the body, from its centre of mass, that is moved
     pulled: bool = False  # whether the force acts there, or at the centre
@@ -191,9 +193,10 @@ def make_actuators(
         paths=paths,
         keyed=int(any(s.course is None for s in specs)),
         scripted=int(any(s.timing is not None or s.framed for s in specs) or len(agreed) > 0),
+        now=np.zeros(1),
         clocks=clocks,
         frames=frames,
-        appointments=make_appointments(agreed, n),
+        appointments=make_appointments(agreed, np.column_stack([column("stiffness"), column("damping")])),
         goals=goals,
         linkage=linkage,
         base=column("base"),
@@ -204,8 +207,11 @@ def make_actuators(
         stiffness=column("stiffness"),
         damping=column("damping"),
         adaptation=column("adaptation"),
-        strength=strength,
-        automatic=np.array([s.share if s.strength is None and s.course is None else 0.0 for s in specs]),
+        strength=strength.copy(),
+        strengths=make_series([[(time, share * most) for time, share in s.fades] for s, most in zip(specs, strength)]),
+        automatic=np.array(
+            [s.share if s.strength is None and s.course is None and not s.fades else 0.0 for s in specs]
+        ),
         inertia=np.array([load.inertia for load in loads]),
         weight=np.array([load.weight for load in loads]),
         wild=_wild(specs, loads, [speed for speed, _ in asked], gravity),

@@ -46,12 +46,12 @@ class Near:
     built: Floats2  # (N, 7) POSITION and ORIENTATION when the boxes were made
     order: Integers  # (N,) bodies by the lower ends of their boxes
     collides: NDArray[np.bool_]  # (N,)
-    excluded: Integers  # sorted keys i·N + j with i < j
+    excluded: Integers  # sorted keys i·N + j with i < j, some of them twice; -1 leaves room for more
     pair: Integers2  # (P, 2) scratch
     memory: Floats2  # (P, 20) scratch: touching, friction, place
     table: Integers  # scratch: pairs that touch or touched, by a hash of their bodies
 
-    KEPT = ("info", "margin", "built", "order", "excluded")
+    KEPT = ("info", "margin", "built", "order", "collides", "excluded")
 
 
 @kernel

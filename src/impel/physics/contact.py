@@ -102,9 +102,11 @@ def make_contacts(
     *,
     collides: list[bool] | None = None,
     tied: list[tuple[int, int]] | None = None,
+    to_be_tied: int = 0,
     capacity: int | None = None,
 ) -> Contacts:
-    """Contacts of bodies with these shapes; `tied` pairs never touch. A missing coating becomes the stiff default."""
+    """Contacts of bodies with these shapes; `tied` pairs never touch, and so many others may be `to_be_tied`. A
+    missing coating becomes the stiff default."""
     n = len(shapes)
     arrays = make_shapes(shapes)
     samples = make_samples(shapes, arrays)
@@ -119,7 +121,7 @@ def make_contacts(
         built=np.zeros((n, 7)),
         order=np.arange(n),
         collides=np.ones(n, bool) if collides is None else np.array(collides, bool),
-        excluded=np.array(sorted({min(i, j) * n + max(i, j) for i, j in tied or []}), np.int64),
+        excluded=np.array([-1] * to_be_tied + sorted({min(i, j) * n + max(i, j) for i, j in tied or []}), np.int64),
         pair=np.zeros((0, 2), np.int64),
         memory=np.zeros((0, 1 + REMEMBERED + PLACE)),
         table=np.zeros(0, np.int64),

@@ -11,7 +11,7 @@ from impel.scene.joints import Joint
 from impel.scene.scene import Scene
 from impel.scene.timing import acceleration, is_timed
 from impel.scene.turning import turn_path
-from impel.scene.ways import angle_between
+from impel.scene.values import angle_between
 
 THIN = 0.01  # metres: plates below need hundreds of times as many steps (measured)
 LAGS = 0.3  # of the base distance, by which a clock begins to slow down

@@ -4,6 +4,7 @@ from typing import Any, ClassVar, Self
 
 from pydantic import Field, model_validator
 
+from impel.scene.spans import Span
 from impel.scene.values import (
     CHANGES_IN_PLACE,
     Color,
@@ -228,9 +229,10 @@ class Body(Placed):
         default=False,
         description="true makes what follows keys go straight and turn evenly from one key to the next.",
     )
-    collides: Flag = Field(
+    collides: Flag | Span = Field(
         default=True,
-        description="false lets everything pass through it; what a joint ties together never collides anyway.",
+        description="false lets everything pass through it, {until: meet} from an appointment or a time on; what a "
+        "joint ties together never collides anyway.",
     )
     coating: Coating = Field(
         default_factory=Coating,

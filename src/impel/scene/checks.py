@@ -17,6 +17,7 @@ from impel.scene.derived import Drive, base_of, drive, sag, weight
 from impel.scene.joints import Joint
 from impel.scene.pushes import push_problems
 from impel.scene.scene import Scene
+from impel.scene.spans import Span, span_problems
 from impel.scene.timing import timing_problems
 from impel.scene.turning import MOST_STRIDES, STRIDE, strides
 from impel.scene.values import LARGEST_SIZE, WORLD
@@ -39,6 +40,9 @@ def problems(scene: Scene) -> list[str]:
     lines = list(_size(scene))
     for name, body in scene.bodies.items():
         lines += _body(body, f"bodies.{name}")
+        if isinstance(body.collides, Span):
+            when = body.collides
+            lines += span_problems(when.from_, when.until, f"bodies.{name}.collides", scene.appointments)
         if name == WORLD:
             lines.append(f"bodies.{name}: is the name of the world itself; call the body something else")
     for name, joint in scene.joints.items():
@@ -165,6 +169,7 @@ def _joint(joint: Joint, where: str, scene: Scene) -> Iterator[str]:
     if joint.surface is not None:
         yield from _one_orientation(joint.surface, f"{where}.surface")
     yield from _freedom(joint, where, scene)
+    yield from span_problems(joint.from_, joint.until, where, scene.appointments)
     points = joint.segment or joint.curve or ()
     ring = joint.loop and len(points) > 2
     for i, (a, b) in enumerate(zip(points, [*points[1:], *(points[:1] if ring else [])]), 1):
@@ -202,7 +207,8 @@ def _freedom(joint: Joint, where: str, scene: Scene) -> Iterator[str]:
     if joint.breaks is not None and joint.breaks.force is None and joint.breaks.torque is None:
         yield f"{where}.breaks: needs force or torque"
     if scene.world.joints != "rattle":
-        given = [f for f in ("slide", "cone", "twist", "friction", "spring", "breaks") if getattr(joint, f)]
+        names = ("slide", "cone", "twist", "friction", "spring", "breaks", "from_", "until")
+        given = [name.rstrip("_") for name in names if getattr(joint, name)]
         if given:
             yield f"{where}.{given[0]}: is only simulated with world.joints: rattle, got {scene.world.joints}"
 
@@ -260,7 +266,8 @@ def _wish(wish: Move | Turn, name: str, where: str, scene: Scene) -> Iterator[st
     elif not count:
         base = "base_distance" if isinstance(wish, Move) else "base_angle"
         if base_of(wish) is None:
-            yield f"{where}.{base}: is missing: it cannot be derived from keys that are all in different bodies"
+            usual = "try 0.2" if isinstance(wish, Move) else "try 15"
+            yield f"{where}.{base}: is missing: it cannot be derived from keys that are in different bodies, {usual}"
         else:
             yield from _physics(wish, drive(wish), name, where, scene)
 
@@ -323,7 +330,7 @@ def too_weak(wish: Move, numbers: Drive, name: str, where: str, scene: Scene) ->
             f"{where}.base_distance: must be above {depth:.3g}, how far gravity makes it sag without adaptation, "
             f"got {numbers.base:.3g}; or give an adaptation such as 5"
         )
-    if numbers.strength is not None and name in scene.bodies:
+    if numbers.strength is not None and not numbers.fades and name in scene.bodies:
         needed = 2 * weight(scene.bodies[name], scene.world)
         if numbers.strength < needed:
             yield (

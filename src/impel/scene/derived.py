@@ -2,7 +2,7 @@
 
 import math
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from impel.scene.actors import ALPHA, Move, Turn
 from impel.scene.bodies import Body
@@ -27,6 +27,7 @@ class Drive(NamedTuple):
     adaptation: float  # γ, per second
     strength: float | None  # None: to be derived from what the actuator has to carry; may be infinite
     share: float  # of a strength that is derived
+    fades: tuple[tuple[float, float], ...]  # s, and the share of the strength then; nothing if it stays
     speed: float  # steady, on a straight path
     longest_step: float  # seconds, beyond which the actuator itself becomes unstable
 
@@ -49,7 +50,7 @@ def drive(wish: Move | Turn) -> Drive:
     else:
         alpha = ALPHA if wish.alpha is None else wish.alpha
     beta = b * math.sqrt(2 * alpha)
-    strength, share = given_strength(wish.strength)
+    strength, share, fades = strength_of(wish.strength)
     return Drive(
         base=base,
         alpha=alpha,
@@ -59,18 +60,28 @@ def drive(wish: Move | Turn) -> Drive:
         adaptation=wish.adaptation,
         strength=strength,
         share=share,
+        fades=fades,
         speed=alpha * base / (beta * relaxation),  # 003, section 2.3, corrected: see notes
         longest_step=min(2 * beta * relaxation / alpha, relaxation / beta),
     )
 
 
-def given_strength(written: float | str) -> tuple[float | None, float]:
-    """A strength, or None where it is to be derived, and which share of that."""
-    if not isinstance(written, str):
-        return written, 1.0
-    if written == "unlimited":
-        return math.inf, 1.0
-    return None, float(written.rstrip(" %")) / 100 if written.endswith("%") else 1.0
+def strength_of(written: Any) -> tuple[float | None, float, tuple[tuple[float, float], ...]]:
+    """The strength at its greatest, if it is given; which share it is of one that is derived; and how it changes."""
+    if isinstance(written, list):
+        given = [value for _, value in written]
+        shares = [share_of(value) if isinstance(value, str) else value for value in given]
+        most = max(shares)
+        fades = tuple((time, s / most if most > 0 else 0.0) for (time, _), s in zip(written, shares))
+        return (None, most, fades) if any(isinstance(value, str) for value in given) else (most, 1.0, fades)
+    if isinstance(written, str):
+        return (math.inf, 1.0, ()) if written == "unlimited" else (None, share_of(written), ())
+    return written, 1.0, ()
+
+
+def share_of(strength: str) -> float:
+    """What "60 %" is of "auto"."""
+    return 1.0 if strength == "auto" else float(strength.rstrip(" %")) / 100
 
 
 def base_of(wish: Move | Turn) -> float | None:

@@ -6,6 +6,7 @@ from typing import Any
 from impel.complaints import empty_fields, say
 from impel.files import Problem, read_document
 from impel.scene.checks import problems
+from impel.scene.clips import beside
 from impel.scene.scene import SUBJECT, Scene, World
 from impel.scene.walkers import find_walkers
 
@@ -14,7 +15,8 @@ def load_scene(path: str | Path) -> Scene:
     """Read a scene file (YAML or JSON); raise `Problem` with one line per mistake."""
     if Path(path).suffix.lower() == ".npz":
         raise Problem(f"{path}: is a take, not a scene; impel render draws it")
-    scene = parse_scene(read_document(path), source=str(path))
+    with beside(path):
+        scene = parse_scene(read_document(path), source=str(path))
     find_walkers(scene.walkers, path)
     return scene
 

@@ -66,7 +66,7 @@ def _driven(stage: Stage, compiled: Compiled, scene: Scene, before: Actuators) -
     specs = [spec if wish.wish is was.wish else spec_of(wish, compiled.solids, index) for wish, was, spec in pairs]
     moved = [_where(spec) for spec in specs] != [_where(spec) for spec in compiled.specs]
     linkage = None if moved else before.linkage
-    actuators = actuators_of(specs, compiled.start, compiled.ties, scene, linkage)
+    actuators = actuators_of(specs, compiled.start, compiled.ties, scene, compiled.troupe, linkage)
     for a, (spec, was) in enumerate(zip(specs, compiled.specs)):
         if len(actuators.frames.key) > 0:
             _find_frames(actuators, before, stage.bodies, a, spec is was)

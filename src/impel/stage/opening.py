@@ -69,7 +69,8 @@ def strengths(scene: Scene, source: str = "scene") -> Iterator[str]:
         elif written == "unlimited":
             yield f"actors.{label}.strength: is unlimited; auto would come to {auto}"
         else:
-            own = f"{plain(float(actuators.strength[a]), 3)} {unit}"
+            most = "at most " if isinstance(written, list) else ""
+            own = f"{most}{plain(float(actuators.strength[a]), 3)} {unit}"
             yield f"actors.{label}.strength: is {own}; auto would come to {auto}"
 
 
@@ -150,7 +151,7 @@ def _may_overlap(scene: Scene) -> bool:
     """Whether the boxes around any two bodies that could collide overlap at the start; walkers are not looked into."""
     if scene.walkers:
         return True
-    cast = {name: body for name, body in scene.bodies.items() if body.collides}
+    cast = {name: body for name, body in scene.bodies.items() if body.collides is not False}
     names, count = list(cast), len(cast)
     if count < 2:
         return False
@@ -161,7 +162,7 @@ def _may_overlap(scene: Scene) -> bool:
     half = np.where((kinds == PLANE)[:, None], math.inf, 0.0)
     half = half + np.einsum("nij,nj->ni", abs(axes), extents[:, CORE:SKIN]) + extents[:, SKIN, None]
     free = np.array([body.moves_freely for body in cast.values()])
-    tied = {frozenset(joint.bodies) for joint in scene.joints.values() if not joint.collides}
+    tied = {frozenset(j.bodies) for j in scene.joints.values() if not j.collides and j.from_ in (None, 0.0)}
     for i in range(count):
         near = np.all(abs(centre - centre[i]) < half + half[i] - SLACK, axis=1) & (free | free[i])
         if kinds[i] == PLANE:

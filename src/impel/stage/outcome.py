@@ -40,7 +40,8 @@ def outcomes(
     events = []
     for a, label in enumerate(compiled.actuators):
         assert actuators is not None
-        if is_goal(label):
+        limp = compiled.specs[a].fades and actuators.strength[a] == 0.0  # it was told to go
+        if is_goal(label) or limp:
             continue
         loops, base = actuators.paths.loops[a] == 1, float(actuators.base[a])
         speed = base * float(actuators.stiffness[a] / actuators.damping[a])

@@ -27,6 +27,8 @@ from impel.takes.take import GROUND, PALETTE, Take
 Floats = NDArray[np.float64]
 
 KINDS = ("move", "turn")  # of wishes that have keys
+POINTS = 12  # of each segment of a path that moves
+MOST_POINTS = 2_000_000  # of such a path in all frames, 48 MB
 
 
 class Recorder:
@@ -44,6 +46,7 @@ class Recorder:
         self.target = np.zeros((frames, actuators, 3))
         self.aim = np.zeros((frames, actuators, 4))  # of those that turn
         self.agreed = np.zeros((frames, len(performance.scene.appointments)))  # the states of appointments
+        self.ways = _moving_ways(performance)  # (frames, P, 3) by actuator: paths that move with bodies
         self.nearest = np.zeros(actuators, np.int64)  # where on its path each was nearest
         self.paths: Paths | None = None  # of which these are ...
         self.lengths = np.zeros((0, 1))  # ... until each stretch of a segment, in metres or radians
@@ -58,6 +61,8 @@ class Recorder:
         if self.paths is not stage.actuators.paths or len(stage.actuators.frames.key) > 0:
             self.paths = stage.actuators.paths
             self.lengths = stretch_lengths(self.paths)
+        for a, way in self.ways.items():
+            way[frame] = _points(self.paths, a, way.shape[1])
         _look_at_actuators(
             stage.bodies, stage.actuators, self.lengths, self.nearest,
             self.felt[frame], self.target[frame], self.aim[frame],
@@ -73,7 +78,8 @@ class Recorder:
 
     def rows(self) -> list[NDArray[Any]]:
         """All that is written frame by frame."""
-        return [self.position, self.orientation, self.speed, self.energy, self.felt, self.target, self.aim, self.agreed]
+        rows = [self.position, self.orientation, self.speed, self.energy, self.felt, self.target, self.aim, self.agreed]
+        return [*rows, *self.ways.values()]
 
     def take(self) -> Take:
         """All frames so far; call it whenever and as often as you like."""
@@ -83,7 +89,7 @@ class Recorder:
         told = performance.story()
         channels = {"energy": self.energy[:count].copy()}
         channels |= {f"{name}.speed": self.speed[:count, i].copy() for i, name in enumerate(compiled.cast)}
-        broke = {event["subject"]: event["time"] for event in told if event["kind"] == "joint broke"}
+        broke = {e["subject"]: e["time"] for e in told if e["kind"] in ("joint broke", "joint let go")}
         time = np.arange(count, dtype=np.float64) * compiled.pace.frame_seconds
         wires, ropes, slack = lines_of(stage.joints, compiled, time, position, orientation, broke)
         channels |= slack
@@ -100,7 +106,7 @@ class Recorder:
             channels[f"{label}.progress"] = np.degrees(felt[:, a, 2]) if turns else felt[:, a, 2]
             if not turns and actuators is not None:
                 tracks[f"{label}.target"] = self.target[:count, a].copy()
-                paths[label] = polyline(actuators.paths, a)
+                paths[label] = self.ways[a][:count].copy() if a in self.ways else polyline(actuators.paths, a)
         for m, name in enumerate(performance.scene.appointments):
             channels[f"{name}.appointment"] = self.agreed[:count, m].copy()
         scene = performance.scene
@@ -133,6 +139,28 @@ class Recorder:
                 tracks[f"{label}.target"] = multiply_quaternions(self.aim[:count, a], back)
                 paths[label] = multiply_quaternions(polyline(actuators.paths, a), back)
         return tracks, paths
+
+
+def _moving_ways(performance: Performance) -> dict[int, Floats]:
+    """Room for the paths that move: some points of each in every frame, unless that is too much to keep."""
+    actuators, frames = performance.stage.actuators, performance.compiled.frames
+    if actuators is None:
+        return {}
+    ways = {}
+    for a in np.flatnonzero((np.diff(actuators.frames.first) > 0) & (actuators.paths.turns == 0)):
+        points = POINTS * int(actuators.paths.first_segment[a + 1] - actuators.paths.first_segment[a]) + 1
+        if points * frames <= MOST_POINTS:
+            ways[int(a)] = np.zeros((frames, points, 3))
+    return ways
+
+
+def _points(paths: Paths, a: int, count: int) -> Floats:
+    """So many points of a path, whose keys may be others by now."""
+    points = polyline(paths, a, POINTS)
+    if len(points) == count:
+        return points
+    at = np.linspace(0.0, len(points) - 1.0, count)
+    return np.column_stack([np.interp(at, np.arange(len(points)), column) for column in points.T])
 
 
 @kernel

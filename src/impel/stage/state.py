@@ -14,6 +14,7 @@ from impel.physics.follow import Followers
 from impel.physics.joints import Joints
 from impel.stage.handles import Handles
 from impel.stage.pushes import Pushes
+from impel.stage.script import Script
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -32,6 +33,7 @@ class Stage:
     actuators: Actuators | None
     handles: Handles | None  # room for what actuators ask the others
     pushes: Pushes | None
+    script: Script | None
     hand: "Hand | None"
     gravity: tuple[float, float, float]
     drag: float

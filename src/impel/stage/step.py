@@ -2,7 +2,7 @@
 
 import math
 
-from impel.control.actuators import act, pull_tree, remember_motion, want
+from impel.control.actuators import act, pull_tree, remember_motion, tell_the_time, want
 from impel.geometry.kinds import RADIUS
 from impel.kernel import kernel
 from impel.motion.rotations import dot, get3, set3
@@ -16,6 +16,7 @@ from impel.physics.gaps import APART, measure_gaps
 from impel.physics.rattle import hold_positions, hold_velocities
 from impel.physics.sleep import all_sleep, settle
 from impel.physics.verdicts import DIVERGED, GOOD, IMPRECISE, NOT_A_NUMBER
+from impel.stage.acting import follow_script
 from impel.stage.answers import ask
 from impel.stage.events import notice
 from impel.stage.handles import SHAKY
@@ -47,7 +48,7 @@ def step(stage, time, dt, hold_for, held_for):
     # 1. Control module: new targets, actuator forces, corrections by the observed motion (boxes 1.1 to 1.3)
     drop_all(bodies)
     if actuators is not None and hold_for > 0.0:
-        actuators.goals.now[0] = time
+        tell_the_time(actuators, time)
         control(bodies, joints, contacts, actuators, stage.handles, gravity, hold_for, held_for, dt)
     elif actuators is not None:
         ease(bodies, actuators, stage.handles, 0.5 * dt)
@@ -201,7 +202,8 @@ def all_finite(bodies):
 @kernel
 def nothing_stirs(now, clock, pace):
     """Whether all that could move is asleep, and nothing is there to wake it in this frame."""
-    if now.followers is None and now.joints is None and now.actuators is None and now.hand is None:
+    still = now.followers is None and now.joints is None and now.script is None
+    if still and now.actuators is None and now.hand is None:
         end = clock.frame_start[0] + pace.frame_seconds
         return all_sleep(now.bodies) and not any_push(now.pushes, clock.frame_start[0], end)
     return False
@@ -317,6 +319,8 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         time = clock.begin[0] + clock.part[0] * clock.tick[0] / whole
         if events.count[0] + events.most_per_step > len(events.time):
             return NEEDS_EVENTS
+        if now.script is not None and follow_script(now, events, time):
+            clock.stirred[0] = 1
         if not all_pairs_listed(now.bodies, now.followers, now.contacts, time, dt):
             return NEEDS_PAIRS
 

@@ -1,12 +1,13 @@
 """From what actors want to actuators."""
 
 import math
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from impel.control.actuators import Actuators
-from impel.control.appointments import Agreed
+from impel.control.appointments import Agreed, Cue
 from impel.control.clocks import Timing
 from impel.control.frames import FramedKey
 from impel.control.goals import Aim, Course
@@ -16,17 +17,18 @@ from impel.geometry.kinds import Solid
 from impel.motion.orientations import conjugate_quaternions, matrix_from_quaternion, multiply_quaternions
 from impel.motion.timed import WAY
 from impel.physics.bodies import Bodies
-from impel.physics.joint_specs import KINDS
+from impel.physics.joint_specs import KINDS, JointSpec
 from impel.physics.joints import AT_A, AT_B, FRAME_A, Joints
 from impel.scene.actors import Move, Turn
 from impel.scene.agreements import in_circles
 from impel.scene.courses import Stop, courses, start_point
-from impel.scene.derived import drive, given_strength
+from impel.scene.derived import drive, strength_of
 from impel.scene.goals import Goals
 from impel.scene.scene import Scene
 from impel.scene.timing import timetable
 from impel.scene.turning import turn_path
 from impel.scene.values import WORLD
+from impel.stage.walkers import Troupe
 
 BASE = 1.0  # m or rad: goals know no base distance
 
@@ -91,11 +93,16 @@ def pushes_off(scene: Scene, name: str, wish: Move | Turn) -> str | None:
 
 
 def actuators_of(
-    specs: list[ActuatorSpec], bodies: Bodies, ties: list[Tie], scene: Scene, linkage: Linkage | None = None
+    specs: list[ActuatorSpec],
+    bodies: Bodies,
+    ties: list[Tie],
+    scene: Scene,
+    troupe: Troupe,
+    linkage: Linkage | None = None,
 ) -> Actuators:
     """`bodies` and `ties` as they are at the start."""
     gravity = math.hypot(*scene.world.gravity)
-    return make_actuators(specs, bodies, ties, gravity, linkage, agreed_of(scene), leaders_of(scene))
+    return make_actuators(specs, bodies, ties, gravity, linkage, agreed_of(scene, troupe), leaders_of(scene))
 
 
 def _labelled(scene: Scene) -> dict[str, Wish]:
@@ -104,8 +111,8 @@ def _labelled(scene: Scene) -> dict[str, Wish]:
     return {wish.label: wish for wish in wishes_of(scene, index)}
 
 
-def agreed_of(scene: Scene) -> list[Agreed]:
-    """The appointments of a scene, each cue as a key of a path."""
+def agreed_of(scene: Scene, troupe: Troupe) -> list[Agreed]:
+    """The appointments of a scene, each cue as a key of a path, or as the time of a footfall."""
     wishes, names = _labelled(scene), list(scene.appointments)
     agreed = []
     for appointment in scene.appointments.values():
@@ -115,11 +122,15 @@ def agreed_of(scene: Scene) -> list[Agreed]:
             if label.endswith(".goals"):  # whichever of its actuators has this goal
                 kinds = [f"{label}.{kind}" for kind in ("move", "turn") if f"{label}.{kind}" in wishes]
                 label = next(each for each in kinds if int(number) in path_keys(wishes[each])[1])
-            cues.append((list(wishes).index(label), path_keys(wishes[label])[1].index(int(number))))
+            if label in wishes:
+                cues.append(Cue(list(wishes).index(label), path_keys(wishes[label])[1].index(int(number))))
+            else:
+                cues.append(Cue(due=troupe.steps(label.removesuffix(".step"))[int(number)]))
         needs = len(appointment.after) if appointment.needs is None else appointment.needs
         timeout = math.inf if appointment.timeout is None else appointment.timeout
         parents = [names.index(parent) for parent in appointment.after]
-        agreed.append(Agreed(cues=cues, parents=parents, needs=needs, timeout=timeout))
+        published = appointment.regulator == "paper"
+        agreed.append(Agreed(cues=cues, parents=parents, needs=needs, timeout=timeout, as_published=published))
     return agreed
 
 
@@ -133,7 +144,7 @@ def leaders_of(scene: Scene) -> list[int]:
     return leaders
 
 
-def ties_of(joints: Joints | None, bodies: Bodies) -> list[Tie]:
+def ties_of(joints: Joints | None, specs: Sequence[JointSpec], bodies: Bodies) -> list[Tie]:
     """Which bodies hang together and where, for actuators that carry more than their own body."""
     if joints is None:
         return []
@@ -146,8 +157,10 @@ def ties_of(joints: Joints | None, bodies: Bodies) -> list[Tie]:
         q = bodies.orientation[a]
         at = bodies.position[a] + matrix_from_quaternion(q) @ fixed[AT_A : AT_A + 3]
         axis = matrix_from_quaternion(multiply_quaternions(q, fixed[FRAME_A : FRAME_A + 4]))[:, 2]
+        spec = specs[joint["index"]]
+        lasts = spec.lasts and not any(map(math.isfinite, spec.breaks))
         end = bodies.position[b] + matrix_from_quaternion(bodies.orientation[b]) @ fixed[AT_B : AT_B + 3]
-        ties.append(Tie(a, b, at, kinds.get(kind, OTHER), axis, end))
+        ties.append(Tie(a, b, at, kinds.get(kind, OTHER), axis, end, spec.begins, lasts))
     return ties
 
 
@@ -185,6 +198,7 @@ def spec_of(wished: Wish, solids: list[Solid], index: dict[str, int]) -> Actuato
         adaptation=numbers.adaptation,
         strength=numbers.strength,
         share=numbers.share,
+        fades=numbers.fades,
         press=wish.press,
         point=tuple(point),
         pulled=pulled,
@@ -226,7 +240,7 @@ def goal_spec(wished: Wish, goals: Goals, solids: list[Solid], index: dict[str, 
             )
         )
         keys.append(place)
-    strength, share = given_strength(goals.strength)
+    strength, share, fades = strength_of(goals.strength)
     return ActuatorSpec(
         body=wished.body,
         kind="turn" if wished.turns else "move",
@@ -236,6 +250,7 @@ def goal_spec(wished: Wish, goals: Goals, solids: list[Solid], index: dict[str, 
         adaptation=0.0,
         strength=strength,
         share=share,
+        fades=fades,
         press=0.0,
         point=(0.0, 0.0, 0.0) if wished.turns else tuple(_in_body(goals.point, whole)),
         pulled=goals.point is not None and not wished.turns and not any(goal.turns for goal in goals.keys),

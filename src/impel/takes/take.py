@@ -38,6 +38,8 @@ EVENT_KINDS = (
     "goal met",
     "goal missed",  # by how much, and how much later it would have been nearest
     "goal released",  # that was held
+    "joint made",
+    "joint let go",
 )
 
 GROUND = "#d9d4c7"  # for planes whose author chose no colour
