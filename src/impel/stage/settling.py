@@ -84,7 +84,7 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
             prepare(stuck, n, square)
         find_rattle(bodies, handles)
         hindered = pull(actuators, handles, stuck, square, held, loose, gravity)
-        if attempt == 0 and hindered and step_off(actuators, handles, stuck, square):
+        if attempt == 0 and hindered and step_off(bodies, actuators, handles, stuck, square):
             continue
         if not held or not let_go(joints, actuators, handles):
             break
@@ -255,7 +255,7 @@ def _swiftest(actuators, a):
 
 
 @kernel
-def step_off(actuators, handles, stuck, square):
+def step_off(bodies, actuators, handles, stuck, square):
     """Let go of what the wishes would lead away from, were it let go: a foot that is to be lifted may bear weight
     until then, and would stand for ever. Is there anything?"""
     n, found = 3 * handles.count[ACTUATORS], False
@@ -264,7 +264,7 @@ def step_off(actuators, handles, stuck, square):
         a = handles.actuator[k]
         quick = max(quick, min(norm(pull_of(actuators, a)), _swiftest(actuators, a)) * actuators.arm[a])
     for h in range(n, handles.count[HANDLES]):
-        if handles.kind[h] == PUSH and handles.acts[handles.body[h, 0]] + handles.acts[handles.body[h, 1]] > 0:
+        if handles.kind[h] == PUSH and _stands_firm(bodies, handles, h):
             _set_live(handles, h, 0)
             hold_on(actuators, handles, ALL, stuck)
             prepare(stuck, n, square)
@@ -276,6 +276,21 @@ def step_off(actuators, handles, stuck, square):
         hold_on(actuators, handles, ALL, stuck)
         prepare(stuck, n, square)
     return found
+
+
+@kernel
+def _stands_firm(bodies, handles, h):
+    """Whether one who acts touches something firm here, or what stands on that: what is loose may fall away, too."""
+    for side in range(2):
+        own, other = handles.body[h, side], handles.body[h, 1 - side]
+        firm = bodies.inverse_mass[other] == 0.0
+        for k in range(3 * handles.count[ACTUATORS], handles.count[HANDLES]):
+            a, b = handles.body[k, 0], handles.body[k, 1]
+            if handles.kind[k] == PUSH and other in (a, b):
+                firm |= bodies.inverse_mass[a] * bodies.inverse_mass[b] == 0.0
+        if handles.acts[own] == 1 and firm:
+            return True
+    return False
 
 
 @kernel
