@@ -101,50 +101,46 @@ def render(
 
 
 @app.command()
-def check(scene: SceneFile) -> None:
-    """Say what is wrong with a scene, one line each, without simulating it.
+def check(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="A scene, figure, toy, walker, gait or library, YAML or JSON.", show_default=False
+        ),
+    ],
+) -> None:
+    """Say what is wrong with a scene or any other file that people write, one line each, without playing it.
 
-    Example:  impel check scene.yaml
+    Examples:
+
+        impel check scene.yaml
+
+        impel check figure.yaml
     """
-    from impel.scene import load_scene, unsupported, warnings
+    from impel.cli.kinds import check_file
 
-    loaded = load_scene(scene)
-    refused = unsupported(loaded)
-    doubts = warnings(loaded) + refused
-    if not refused:
-        from impel.stage.opening import opening_doubts
-
-        doubts += opening_doubts(loaded, str(scene))
-    for line in doubts:
-        print(f"{scene}: warning: {line}")
-    if loaded.actors and not refused:
-        from impel.stage.opening import strengths
-
-        for line in strengths(loaded, str(scene)):
-            print(f"{scene}: {line}")
-    many = [("bodies", len(loaded.bodies)), ("joints", len(loaded.joints)), ("actors", len(loaded.actors))]
-    many.append(("walkers", len(loaded.walkers)))
-    counts = [f"{count} {_one(word) if count == 1 else word}" for word, count in many if count]
-    world = loaded.world
-    verdict = "can be read, but see the warnings above" if doubts else "is fine"
-    print(f"{scene}: {verdict}: {', '.join(counts)}, {world.seconds:g} s at {world.fps:g} frames a second")
-
-
-def _one(word: str) -> str:
-    return {"bodies": "body"}.get(word, word.removesuffix("s"))
+    check_file(file)
 
 
 @app.command()
-def schema() -> None:
-    """Print the JSON Schema of scene files, with a sentence on every field.
+def schema(
+    kind: Annotated[
+        str, typer.Argument(metavar="[KIND]", help="scene, figure, toy, walker, gait or library.")
+    ] = "scene",
+) -> None:
+    """Print the JSON Schema of a kind of file, with a sentence on every field.
 
-    Example:  impel schema > scene.schema.json
+    Examples:
+
+        impel schema > scene.schema.json
+
+        impel schema figure > figure.schema.json
     """
     import json
 
-    from impel.scene import scene_schema
+    from impel.cli.kinds import schema_named
 
-    print(json.dumps(scene_schema(), indent=2, ensure_ascii=False))
+    print(json.dumps(schema_named(kind), indent=2, ensure_ascii=False))
 
 
 @app.command()
@@ -196,6 +192,43 @@ def demo(
     from impel.cli.simulating import DEMO, simulate_file
 
     simulate_file(DEMO, [output / f"{DEMO.stem}{extension}" for extension in (".glb", ".mp4", ".png")])
+
+
+Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="On 127.0.0.1; 0 takes any that is free.")]
+
+
+@app.command()
+def studio(
+    scene: Annotated[
+        Path | None,
+        typer.Argument(metavar="[SCENE]", help="A scene file; without one there are examples.", show_default=False),
+    ] = None,
+    port: Port = 0,
+    browser: Annotated[bool, typer.Option(help="Open it in the browser.")] = True,
+) -> None:
+    """Open a scene in the browser: change a number, see the motion change.
+
+    Example:  impel studio scene.yaml
+    """
+    from impel.cli.studio import run
+
+    run(scene, port=port, pages=True, browser=browser)
+
+
+@app.command()
+def serve(
+    scene: Annotated[
+        Path | None, typer.Argument(metavar="[SCENE]", help="A scene file to begin with.", show_default=False)
+    ] = None,
+    port: Port = 0,
+) -> None:
+    """The studio without its page, for other programs: load, change, simulate, stream, cancel.
+
+    Example:  impel serve scene.yaml --port 8642
+    """
+    from impel.cli.studio import run
+
+    run(scene, port=port, pages=False, browser=False)
 
 
 def _stand_in(name: str, summary: str) -> None:

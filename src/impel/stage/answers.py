@@ -73,9 +73,8 @@ def look_ahead(bodies, joints, handles, island, ahead):
         for c in range(18):
             handles.kept_rows[r, c] = joints.rows[r, c]
     last = tile_end - 1
-    for t in range(joints.envelope[tile, ZERO] + tile, joints.envelope[last, ZERO] + last + 1):
-        for k in range(3):
-            set3(handles.kept_factor, 3 * t + k, get3(joints.factor, 3 * t + k))
+    for t in range(9 * (joints.envelope[tile, ZERO] + tile), 9 * (joints.envelope[last, ZERO] + last + 1)):
+        handles.kept_factor[t] = joints.factor[t]
     keep_limits(joints, island, joints.spare.kept)
     keep_grip(joints, island)
     for k in range(begin, end):
@@ -134,9 +133,8 @@ def look_back(joints, handles, island):
         for c in range(18):
             joints.rows[r, c] = handles.kept_rows[r, c]
     last = tile_end - 1
-    for t in range(joints.envelope[tile, ZERO] + tile, joints.envelope[last, ZERO] + last + 1):
-        for k in range(3):
-            set3(joints.factor, 3 * t + k, get3(handles.kept_factor, 3 * t + k))
+    for t in range(9 * (joints.envelope[tile, ZERO] + tile), 9 * (joints.envelope[last, ZERO] + last + 1)):
+        joints.factor[t] = handles.kept_factor[t]
 
 
 @kernel

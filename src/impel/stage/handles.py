@@ -83,7 +83,7 @@ class Handles:
     turning: Floats2  # (N, 3) ... and angular
     # The joints as they were before they were looked at half a step ahead.
     kept_rows: Floats2
-    kept_factor: Floats2
+    kept_factor: Floats
 
 
 # Entries of `count`.
@@ -136,7 +136,7 @@ def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Ha
         fall=np.zeros((bodies, 3)),
         turning=np.zeros((bodies, 3)),
         kept_rows=np.zeros_like(rows).reshape(-1, 18),
-        kept_factor=np.zeros((0, 3) if joints is None else joints.factor.shape),
+        kept_factor=np.zeros(0 if joints is None else len(joints.factor)),
     )
 
 
