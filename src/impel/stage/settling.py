@@ -85,7 +85,7 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
             prepare(stuck, n, square)
         find_rattle(bodies, handles)
         hindered = pull(actuators, handles, stuck, square, held, loose, gravity)
-        if attempt == 0 and hindered and step_off(actuators, handles, stuck, square):
+        if attempt == 0 and hindered and step_off(bodies, actuators, handles, stuck, square):
             continue
         if not held or not let_go(joints, actuators, handles):
             break
@@ -257,7 +257,7 @@ def _swiftest(actuators, a):
 
 
 @kernel
-def step_off(actuators, handles, stuck, square):
+def step_off(bodies, actuators, handles, stuck, square):
     """Let go of what the wishes would lead away from, were it let go: a foot that is to be lifted may bear weight
     until then, and would stand for ever. Is there anything?"""
     n, found = 3 * handles.count[ACTUATORS], False
@@ -266,7 +266,8 @@ def step_off(actuators, handles, stuck, square):
         a = handles.actuator[k]
         quick = max(quick, min(norm(pull_of(actuators, a)), _swiftest(actuators, a)) * actuators.arm[a])
     for h in range(n, handles.count[HANDLES]):
-        if handles.kind[h] == PUSH and handles.acts[handles.body[h, 0]] + handles.acts[handles.body[h, 1]] > 0:
+        firm = bodies.inverse_mass[handles.body[h, 0]] * bodies.inverse_mass[handles.body[h, 1]] == 0.0
+        if handles.kind[h] == PUSH and firm:  # what is loose may fall away by itself
             _set_live(handles, h, 0)
             hold_on(actuators, handles, ALL, stuck)
             prepare(stuck, n, square)
