@@ -1,0 +1,324 @@
+"""What a mesh is baked into, once for each content: mass, distance grid, points that press, and a light mesh to draw.
+
+Meshes from files, hulls of them and compounds of any shapes all end up here. What was baked is kept in the user's cache
+under a hash of all that it was made from.
+"""
+
+import hashlib
+import io
+import json
+import os
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impel.files import Problem
+from impel.geometry.meshfiles import Surface, closed, read_bytes, read_mesh, surface_of
+from impel.motion.orientations import matrix_from_quaternion, quaternion_from_euler, quaternion_from_matrix
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+VERSION = 1  # of what is kept
+SHARP = np.cos(np.radians(30))  # of the angle between faces, from which on an edge has points of both sides
+INSET = 1e-3  # of the size, by which points on sharp edges stand in: equal shapes stacked flush still meet
+SAGITTA = 2e-4  # m, and ...
+SAGITTA_SHARE = 1e-3  # ... of the size, whichever is less: points are so dense that their triangles bulge by no more
+EVEN = 160  # points on a surface that is flat all over, about
+MOST_POINTS = 2500
+MOST_DRAWN = 12_000  # triangles
+THIN = 0.1  # of the surface may be thinner than what counts as its thickness
+MOST_CELLS = 128
+
+
+class Baked(NamedTuple):
+    """A solid of any form; places are in the frame of its centre of mass and principal axes, but for what is drawn."""
+
+    key: str
+    volume: float
+    centre: Floats  # (3,) of mass, in the frame it was written in
+    axes: Floats  # (4,) principal axes there
+    inertia: Floats  # (3,) for a mass of 1 kg
+    low: Floats  # (3,) of the grid
+    spacing: float
+    grid: NDArray[np.float32]  # (X, Y, Z)
+    at: Floats  # (S, 3) points that press ...
+    normal: Floats  # (S, 3)
+    area: Floats  # (S,)
+    thick: Floats  # (S,) ... and how far it is from each to the middle of what is behind it
+    vertices: Floats  # (V, 3) to draw, in the frame it was written in
+    normals: Floats  # (V, 3)
+    triangles: NDArray[np.int32]  # (T, 3)
+    colors: Floats  # (V, 3), or (0, 3) where it has none of its own
+
+
+def bake(shape: dict[str, Any]) -> Baked:
+    """Of a shape as written: {"mesh": {"file": ..}}, {"convex": ..} or {"compound": {"parts": [..]}}."""
+    (kind, value), *_ = shape.items()
+    return _baked(kind, json.dumps(value, sort_keys=True), _stamps(value))
+
+
+def _stamps(value: Any) -> tuple[Any, ...]:
+    """What tells that none of the files behind a shape has changed since."""
+    if "parts" in value:
+        return tuple(_stamps(part[k]) for part in value["parts"] for k in ("mesh", "convex", "compound") if k in part)
+    try:
+        status = os.stat(value["file"])
+    except (OSError, ValueError):
+        return (None,)
+    return status.st_mtime_ns, status.st_size
+
+
+@lru_cache(64)
+def _baked(kind: str, text: str, stamps: Any) -> Baked:
+    from impel.kernel import shelf
+
+    value = json.loads(text)
+    key, solid = _compound(value) if kind == "compound" else _file(value, kind == "convex")
+    upright = "inertia" in value
+    key = hashlib.sha256(f"{VERSION} {key} {upright}".encode()).hexdigest()[:24]
+    kept = shelf.read(f"mesh-{key}.npz")
+    if kept is not None:
+        with np.load(io.BytesIO(kept), allow_pickle=False) as arrays:
+            return Baked(key, *(_from_array(arrays[name]) for name in Baked._fields[1:]))
+    made = _bake(key, *solid(), upright)
+    data = io.BytesIO()
+    np.savez(data, **made._asdict())
+    shelf.write(f"mesh-{key}.npz", data.getvalue())
+    return made
+
+
+def _from_array(array: Any) -> Any:
+    return array if array.ndim else array[()].item()
+
+
+Maker = Callable[[], tuple[Any, Surface]]
+
+
+def _file(value: dict[str, Any], hull: bool) -> tuple[str, Maker]:
+    """The hash of a file with its options, and how to make a solid of it."""
+    data = read_bytes(value["file"])
+    scale, part = float(value.get("scale", 1.0)), value.get("part")
+
+    def make() -> tuple[Any, Surface]:
+        surface = read_mesh(value["file"], data, part)
+        surface = surface._replace(vertices=scale * surface.vertices)
+        if hull:
+            import manifold3d
+
+            surface = surface_of(manifold3d.Manifold.hull_points(surface.vertices))
+        return closed(surface, value["file"]), surface
+
+    return f"{hashlib.sha256(data).hexdigest()} {value['file'][-4:]} {scale!r} {part!r} {hull}", make
+
+
+def _compound(value: dict[str, Any]) -> tuple[str, Maker]:
+    keys = []
+    makers = []
+    for part in value["parts"]:
+        (kind,) = (k for k in part if k not in ("at", "euler"))
+        place = part.get("at", (0.0, 0.0, 0.0)), part.get("euler", (0.0, 0.0, 0.0))
+        if kind in ("mesh", "convex", "compound"):
+            key, make = _compound(part[kind]) if kind == "compound" else _file(part[kind], kind == "convex")
+        else:
+            key, make = json.dumps(part[kind], sort_keys=True), _plain_maker({kind: part[kind]})
+        keys.append(f"{kind} {key} {place}")
+        makers.append((make, place))
+
+    def make_all() -> tuple[Any, Surface]:
+        import manifold3d
+
+        solids = []
+        for make, (at, euler) in makers:
+            turn = matrix_from_quaternion(quaternion_from_euler(euler))
+            solids.append(make()[0].transform(np.column_stack([turn, at])))
+        whole = manifold3d.Manifold.batch_boolean(solids, manifold3d.OpType.Add)
+        return whole, surface_of(whole)
+
+    return f"[{'; '.join(keys)}]", make_all
+
+
+def _plain_maker(shape: dict[str, Any]) -> Maker:
+    def make() -> tuple[Any, Surface]:
+        from impel.geometry.meshes import exact_mesh
+
+        surface = Surface(*exact_mesh(shape))
+        return closed(surface, "shape.compound"), surface
+
+    return make
+
+
+def _bake(key: str, solid: Any, surface: Surface, upright: bool) -> Baked:
+    from impel.geometry.grids import CELLS, make_grid
+
+    whole = surface_of(solid)
+    volume, centre, inertia, axes = moments(whole)
+    if upright:
+        axes = np.eye(3)
+    inside = (whole.vertices - centre) @ axes
+    size = float(np.ptp(inside, axis=0).max())
+    light, at, normal, area, group = scatter(solid, size)
+    at, normal = (at - centre) @ axes, normal @ axes
+    light = light._replace(vertices=(light.vertices - centre) @ axes)
+    cells = CELLS
+    while True:
+        grid = make_grid(inside, whole.triangles, cells)
+        thick = _thickness(grid, light, group, len(at))
+        thin = typical_thickness(thick, area)
+        if thin >= 2 * grid.spacing or cells >= MOST_CELLS:
+            break
+        cells = min(max(int(np.ceil(2.2 * size / thin)), cells + 16), MOST_CELLS)
+    if thin < 1.01 * grid.spacing:
+        raise Problem(
+            f"shape: is too thin to collide: much of it is thinner than {2 * grid.spacing:.2g} m, which is less than a "
+            f"{MOST_CELLS}th of its size"
+        )
+    vertices, normals, triangles, colors = drawn(solid, surface, size)
+    return Baked(
+        key,
+        volume,
+        centre,
+        quaternion_from_matrix(axes),
+        inertia,
+        *grid,
+        at,
+        normal,
+        area,
+        thick,
+        vertices,
+        normals,
+        triangles.astype(np.int32),
+        colors,
+    )
+
+
+def moments(surface: Surface) -> tuple[float, Floats, Floats, Floats]:
+    """Volume, centre of mass, principal moments for 1 kg, and principal axes (columns), exact for the polyhedron."""
+    a, b, c = (surface.vertices[surface.triangles[:, k]] for k in range(3))
+    six = np.einsum("ij,ij->i", a, np.cross(b, c))  # of the tetrahedra to the origin: six times their volume
+    volume = float(six.sum()) / 6
+    total = a + b + c
+    centre = (six[:, None] * total).sum(0) / (24 * volume)
+    second = sum(np.einsum("i,ij,ik->jk", six, v, v) for v in (total, a, b, c)) / (120 * volume)
+    second = second - np.outer(centre, centre)
+    tensor = np.trace(second) * np.eye(3) - second
+    inertia, axes = np.linalg.eigh(tensor)
+    apart = np.abs(tensor - np.diag(np.diag(tensor))).max()
+    if apart < 1e-4 * inertia.max():  # as good as upright: no axis is better than its own
+        return volume, centre, np.diag(tensor).copy(), np.eye(3)
+    if np.linalg.det(axes) < 0.0:
+        axes[:, 0] = -axes[:, 0]
+    return volume, centre, inertia, axes
+
+
+def scatter(solid: Any, size: float) -> tuple[Surface, Floats, Floats, Floats, Indices]:
+    """A triangulation that is as fine as it is curved, its vertices as points with normals and areas, and which point
+    each corner (T, 3) of a triangle is.
+
+    Thirds of triangles as areas integrate linear functions exactly, so that a face that lies flat weighs exactly; on
+    sharp edges there is a point for each of the sides.
+    """
+    longest = float(np.sqrt(solid.surface_area() / EVEN)) * 1.2
+    bulge = min(SAGITTA, SAGITTA_SHARE * size)
+    while True:
+        light = surface_of(solid.simplify(bulge).refine_to_length(longest))
+        number, corner_area, normal = _smooth(light)
+        if len(normal) <= MOST_POINTS:
+            break
+        bulge, longest = 1.5 * bulge, 1.1 * longest
+    at, area, inwards = _corners(light, number, corner_area)
+    return light, at + INSET * size * inwards, normal, area, number
+
+
+def _corners(surface: Surface, number: Indices, corner_area: Floats) -> tuple[Floats, Floats, Floats]:
+    """Where smooth vertices are, what area each has, and which way leads inwards from a sharp edge."""
+    vertices, group = surface.vertices, number.ravel()
+    count = int(group.max()) + 1
+    area = np.bincount(group, np.repeat(corner_area, 3), count)
+    at = np.empty((count, 3))
+    at[group] = vertices[surface.triangles.ravel()]
+    # Where a vertex has several sides, each looks towards the middle of its own triangles.
+    of_vertex = np.empty(count, np.int64)
+    of_vertex[group] = surface.triangles.ravel()
+    sharp = np.bincount(of_vertex)[of_vertex] > 1
+    middle = vertices[surface.triangles].mean(1)
+    towards = np.zeros((count, 3))
+    np.add.at(towards, group, np.repeat(corner_area[:, None] * middle, 3, axis=0))
+    towards = towards / np.maximum(area, 1e-300)[:, None] - at
+    length = np.linalg.norm(towards, axis=1, keepdims=True)
+    inwards = np.where(sharp[:, None] & (length > 0), towards / np.maximum(length, 1e-300), 0.0)
+    return at, area, inwards
+
+
+def _smooth(surface: Surface) -> tuple[Indices, Floats, Floats]:
+    """For each triangle's corners (T, 3) the number of a smooth vertex; thirds of the triangles' areas; the normals
+    of the smooth vertices."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    vertices, triangles, _ = surface
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    across = np.cross(b - a, c - a)
+    double = np.linalg.norm(across, axis=1)
+    facing = across / np.maximum(double, 1e-300)[:, None]
+    edges = np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=-1).reshape(-1, 2)
+    order = np.argsort(edges.min(1) * (len(vertices) + 1) + edges.max(1), kind="stable")
+    one, other = order[0::2], order[1::2]  # each edge of a closed mesh has two sides
+    level = np.einsum("ij,ij->i", facing[one // 3], facing[other // 3]) > SHARP
+    one, other = one[level], other[level]
+    ahead = 3 * (np.arange(3 * len(triangles)) // 3) + (np.arange(3 * len(triangles)) + 1) % 3  # an edge's other end
+    rows = np.concatenate([one, ahead[one]])
+    columns = np.concatenate([ahead[other], other])
+    count = 3 * len(triangles)
+    graph = coo_array((np.ones(len(rows), np.int8), (rows, columns)), (count, count))
+    _, number = connected_components(graph, directed=False)
+    normal = np.zeros((int(number.max()) + 1, 3))
+    for k in range(3):
+        # By the angle of each corner, so that a face counts once however it is cut into triangles.
+        u, v, w = (vertices[triangles[:, (k + s) % 3]] for s in range(3))
+        p, q = v - u, w - u
+        angle = np.arctan2(double, np.einsum("ij,ij->i", p, q))
+        np.add.at(normal, number.reshape(-1, 3)[:, k], angle[:, None] * facing)
+    normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
+    return number.reshape(-1, 3), double / 6, normal
+
+
+def _thickness(grid: Any, surface: Surface, number: Indices, count: int) -> Floats:
+    """(S,) half of the thickness behind each point: the mean of that behind its triangles."""
+    from impel.geometry.grids import half_thickness, place_row
+
+    a, b, c = (surface.vertices[surface.triangles[:, k]] for k in range(3))
+    across = np.cross(b - a, c - a)
+    double = np.maximum(np.linalg.norm(across, axis=1), 1e-300)
+    out = np.zeros(len(a))
+    longest = float(sum(grid.values.shape)) * grid.spacing
+    values, place = np.ascontiguousarray(grid.values).ravel(), np.array([place_row(grid, 0)])
+    half_thickness(values, place, (a + b + c) / 3, across / double[:, None], 0.5 * grid.spacing, longest, out)
+    weight = np.repeat(double, 3)
+    return np.bincount(number.ravel(), weight * np.repeat(out, 3), count) / np.bincount(number.ravel(), weight, count)
+
+
+def typical_thickness(thick: Floats, area: Floats) -> float:
+    """Half the thickness of all but the thinnest part of a surface."""
+    order = np.argsort(thick)
+    share = np.cumsum(area[order]) / area.sum()
+    return float(thick[order][np.searchsorted(share, THIN)])
+
+
+def drawn(solid: Any, surface: Surface, size: float) -> tuple[Floats, Floats, Indices, Floats]:
+    """A light mesh with normals, and the colours that the surface had nearest to each vertex."""
+    light, bulge = solid, 2e-5 * size
+    while light.num_tri() > MOST_DRAWN:
+        light, bulge = solid.simplify(bulge), 1.6 * bulge
+    mesh = surface_of(light)
+    number, _, normals = _smooth(mesh)
+    at = np.empty((len(normals), 3))
+    at[number.ravel()] = mesh.vertices[mesh.triangles.ravel()]
+    if surface.colors is None:
+        return at, normals, number, np.zeros((0, 3))
+    from scipy.spatial import KDTree
+
+    return at, normals, number, surface.colors[KDTree(surface.vertices).query(at)[1]]
