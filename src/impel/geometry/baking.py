@@ -10,6 +10,8 @@ import json
 import os
 from collections.abc import Callable
 from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +24,6 @@ from impel.motion.orientations import matrix_from_quaternion, quaternion_from_eu
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-VERSION = 1  # of what is kept
 SHARP = np.cos(np.radians(30))  # of the angle between faces, from which on an edge has points of both sides
 INSET = 1e-3  # of the size, by which points on sharp edges stand in: equal shapes stacked flush still meet
 SAGITTA = 2e-4  # m, and ...
@@ -30,6 +31,7 @@ SAGITTA_SHARE = 1e-3  # ... of the size, whichever is less: points are so dense 
 EVEN = 160  # points on a surface that is flat all over, about
 MOST_POINTS = 2500
 MOST_DRAWN = 12_000  # triangles
+FLAT, FLAT_SHARE = 5e-5, 0.004  # m, or of the way to its middle: by how much its coating yields under its own weight
 THIN = 0.1  # of the surface may be thinner than what counts as its thickness
 MOST_CELLS = 128
 
@@ -48,7 +50,8 @@ class Baked(NamedTuple):
     at: Floats  # (S, 3) points that press ...
     normal: Floats  # (S, 3)
     area: Floats  # (S,)
-    thick: Floats  # (S,) ... and how far it is from each to the middle of what is behind it
+    inner: float  # half the thickness of all but its thinnest parts
+    support: float  # m³: what overlaps with a floor when it lies as deep as its coating should yield
     vertices: Floats  # (V, 3) to draw, in the frame it was written in
     normals: Floats  # (V, 3)
     triangles: NDArray[np.int32]  # (T, 3)
@@ -58,11 +61,22 @@ class Baked(NamedTuple):
 def bake(shape: dict[str, Any]) -> Baked:
     """Of a shape as written: {"mesh": {"file": ..}}, {"convex": ..} or {"compound": {"parts": [..]}}."""
     (kind, value), *_ = shape.items()
-    return _baked(kind, json.dumps(value, sort_keys=True), _stamps(value))
+    if isinstance(value, list):
+        value = {"parts": value}
+    made = {name: given for name, given in value.items() if name not in ("center", "inertia")}
+    baked = _baked(kind, json.dumps(made, sort_keys=True), "inertia" in value, _stamps(value))
+    if "inertia" in value:
+        baked = baked._replace(inertia=np.array(value["inertia"], float))
+    if "center" in value:
+        shift = (baked.centre - value["center"]) @ matrix_from_quaternion(baked.axes)
+        baked = baked._replace(centre=np.array(value["center"], float), low=baked.low + shift, at=baked.at + shift)
+    return baked
 
 
 def _stamps(value: Any) -> tuple[Any, ...]:
     """What tells that none of the files behind a shape has changed since."""
+    if isinstance(value, list):
+        value = {"parts": value}
     if "parts" in value:
         return tuple(_stamps(part[k]) for part in value["parts"] for k in ("mesh", "convex", "compound") if k in part)
     try:
@@ -73,13 +87,12 @@ def _stamps(value: Any) -> tuple[Any, ...]:
 
 
 @lru_cache(64)
-def _baked(kind: str, text: str, stamps: Any) -> Baked:
+def _baked(kind: str, text: str, upright: bool, stamps: Any) -> Baked:
     from impel.kernel import shelf
 
     value = json.loads(text)
     key, solid = _compound(value) if kind == "compound" else _file(value, kind == "convex")
-    upright = "inertia" in value
-    key = hashlib.sha256(f"{VERSION} {key} {upright}".encode()).hexdigest()[:24]
+    key = hashlib.sha256(f"{_recipe()} {key} {upright}".encode()).hexdigest()[:24]
     kept = shelf.read(f"mesh-{key}.npz")
     if kept is not None:
         with np.load(io.BytesIO(kept), allow_pickle=False) as arrays:
@@ -89,6 +102,15 @@ def _baked(kind: str, text: str, stamps: Any) -> Baked:
     np.savez(data, **made._asdict())
     shelf.write(f"mesh-{key}.npz", data.getvalue())
     return made
+
+
+@lru_cache(1)
+def _recipe() -> str:
+    """A hash of what bakes: after an edit, or with other versions of the libraries, all is baked anew."""
+    here = Path(__file__)
+    sources = [here, here.with_name("meshfiles.py"), here.with_name("grids.py"), here.with_name("meshes.py")]
+    text = b"".join(source.read_bytes() for source in sources)
+    return hashlib.sha256(text + "".join(map(version, ("trimesh", "manifold3d", "scipy"))).encode()).hexdigest()
 
 
 def _from_array(array: Any) -> Any:
@@ -122,7 +144,7 @@ def _compound(value: dict[str, Any]) -> tuple[str, Maker]:
         (kind,) = (k for k in part if k not in ("at", "euler"))
         place = part.get("at", (0.0, 0.0, 0.0)), part.get("euler", (0.0, 0.0, 0.0))
         if kind in ("mesh", "convex", "compound"):
-            key, make = _compound(part[kind]) if kind == "compound" else _file(part[kind], kind == "convex")
+            key, make = _compound({"parts": part[kind]}) if kind == "compound" else _file(part[kind], kind == "convex")
         else:
             key, make = json.dumps(part[kind], sort_keys=True), _plain_maker({kind: part[kind]})
         keys.append(f"{kind} {key} {place}")
@@ -187,7 +209,8 @@ def _bake(key: str, solid: Any, surface: Surface, upright: bool) -> Baked:
         at,
         normal,
         area,
-        thick,
+        thin,
+        support_of(at, area, normal, inside, thin),
         vertices,
         normals,
         triangles.astype(np.int32),
@@ -306,6 +329,31 @@ def typical_thickness(thick: Floats, area: Floats) -> float:
     order = np.argsort(thick)
     share = np.cumsum(area[order]) / area.sum()
     return float(thick[order][np.searchsorted(share, THIN)])
+
+
+def support_of(at: Floats, area: Floats, normal: Floats, vertices: Floats, inner: float) -> float:
+    """The volume that is below the floor when the body lies as low as it can, and has yielded as it should: a flat face
+    by FLAT, what is round by six times that, what lies on a line by something between.
+    """
+    from scipy.spatial import ConvexHull
+
+    hull = ConvexHull(vertices)
+    faces, number = np.unique(np.round(hull.equations, 4) + 0.0, axis=0, return_inverse=True)
+    look = 0.01 * float(np.ptp(vertices, axis=0).max())
+    for k in np.argsort(-faces[:, 3]):
+        corners = vertices[np.unique(hull.simplices[number.ravel() == k])]
+        out = faces[k, :3] / np.linalg.norm(faces[k, :3])
+        top = float((vertices @ out).max())
+        wide = np.linalg.norm(corners - corners.mean(0), axis=1).max()
+        if np.linalg.norm(top * out - corners.mean(0)) < wide + look:  # else it would tip over
+            break
+    height = top - at @ out
+    share = area * np.maximum(normal @ out, 0.0)
+    once, twice = (float((share * np.maximum(d - height, 0.0)).sum()) for d in (look, 2 * look))
+    if not once > 0.0:
+        return float(area.sum()) / 6 * FLAT
+    power = min(max(np.log2(twice / once), 1.0), 2.0)
+    return once * (min(FLAT, FLAT_SHARE * inner) * 6 ** (power - 1) / look) ** power
 
 
 def drawn(solid: Any, surface: Surface, size: float) -> tuple[Floats, Floats, Indices, Floats]:

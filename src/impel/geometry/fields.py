@@ -1,7 +1,8 @@
 """How far a point is from the surface of a shape, negative inside, and which way leads out.
 
 The one library of fields: of contact, of joints on surfaces, of what overlaps, and of the shade between bodies. The
-distance is exact, inside and outside, for every shape but blobs, whose field is a smooth union. Points and gradients
+distance is exact, inside and outside, for every shape but blobs, whose field is a smooth union, and meshes, whose field
+is a grid. Points and gradients
 are in the body's frame (centre of mass, principal axes). Who needs no gradient takes `sized_field(...)[0]`: it is
 pasted into its caller, where what is not used costs nothing.
 """
@@ -11,7 +12,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.geometry.kinds import BLOB, BOX, CAPSULE, PLANE, SPHERE
+from impel.geometry.grids import grid_field
+from impel.geometry.kinds import BLOB, BOX, CAPSULE, MESH, PLANE, SPHERE
 from impel.kernel import Floats2, Integers2, kernel, struct
 from impel.motion.rotations import axpy, dot, get3, norm, scale, sub
 
@@ -26,8 +28,10 @@ class Shapes:
 
     kind: NDArray[np.int64]  # (N,) SPHERE ... PLANE
     size: Floats2  # (N, 3) as `Kind.size` gives it: radius; radius and half length; half extents; blend of a blob
-    part: Integers2  # (N, 2) first and last + 1 of a blob's elements
+    part: Integers2  # (N, 2) first and last + 1 of a blob's elements; a mesh's row of `place`
     elements: Floats2 | None  # (M, 7) from, to, radius; None when no body is a blob
+    grid: NDArray[np.float32] | None  # splines of the distances from all meshes; None when no body is one ...
+    place: Floats2 | None  # (G, 8) ... and where each is, see grids.LOW ...
 
 
 @kernel(inline=True)
@@ -138,7 +142,7 @@ def _blob_field(elements, first, last, blend, p):
 
 @kernel(inline=True)
 def sized_field(kind, size, p):
-    """The field of a shape that its size tells all about: any but a blob."""
+    """The field of a shape that its size tells all about: any but a blob or a mesh."""
     if kind == PLANE:
         return p[2], (0.0, 0.0, 1.0)
     if kind == BOX:
@@ -153,8 +157,11 @@ def sized_field(kind, size, p):
 @kernel
 def field(shapes, s, p):
     """Signed distance of point p from shape s, and its gradient, both in the shape's frame."""
-    if shapes.kind[s] != BLOB:
-        return sized_field(shapes.kind[s], get3(shapes.size, s), p)
+    kind = shapes.kind[s]
+    if kind != BLOB and kind != MESH:
+        return sized_field(kind, get3(shapes.size, s), p)
+    if kind == MESH:
+        return grid_field(shapes.grid, shapes.place, shapes.part[s, 0], p)
     return _blob_field(shapes.elements, shapes.part[s, 0], shapes.part[s, 1], shapes.size[s, 0], p)
 
 

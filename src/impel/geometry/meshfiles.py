@@ -139,6 +139,7 @@ def closed(surface: Surface, source: str) -> Any:
     size = float(np.ptp(vertices, axis=0).max())
     triangles = _wound(triangles)
     triangles = _filled(vertices, triangles, size, source)
+    vertices, triangles = _separated(vertices, triangles)
     solid = manifold3d.Manifold(manifold3d.Mesh64(vert_properties=vertices, tri_verts=triangles.astype(np.uint64)))
     if solid.status() != manifold3d.Error.NoError:
         raise Problem(f"{source}: is not the surface of a solid: edges at which more than two faces meet")
@@ -165,17 +166,23 @@ def _edges(triangles: Indices) -> Indices:
     return np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=-1).reshape(-1, 2)
 
 
+def _neighbours(edges: Indices) -> tuple[Indices, Indices, list[Indices]]:
+    """Which directed edges lie side by side: pairs, and those of which there are more."""
+    key = edges.min(1) * (int(edges.max()) + 1) + edges.max(1)
+    order = np.argsort(key, kind="stable")
+    starts = np.flatnonzero(np.diff(key[order], prepend=-1))
+    count = np.diff(starts, append=len(order))
+    twice = starts[count == 2]
+    return order[twice], order[twice + 1], [order[s : s + n] for s, n in zip(starts, count) if n > 2]
+
+
 def _wound(triangles: Indices) -> Indices:
     """Triangles turned so that neighbours agree on which side is out, where they did not."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import breadth_first_order, connected_components
 
     edges = _edges(triangles)
-    low, high = edges.min(1), edges.max(1)
-    key = low * (triangles.max() + 1) + high
-    order = np.argsort(key, kind="stable")
-    pair = np.flatnonzero(key[order][1:] == key[order][:-1])
-    one, other = order[pair], order[pair + 1]
+    one, other, _ = _neighbours(edges)
     against = edges[one, 0] == edges[other, 0]  # neighbours run along their edge in opposite ways if they agree
     if not against.any():
         return triangles
@@ -191,6 +198,37 @@ def _wound(triangles: Indices) -> Indices:
             u = int(came[t])
             flip[t] = flip[u] != ((u, t) in turned or (t, u) in turned)
     return np.where(flip[:, None], triangles[:, ::-1], triangles)
+
+
+def _separated(vertices: Floats, triangles: Indices) -> tuple[Floats, Indices]:
+    """Solids that touch in an edge or a vertex get each their own there: faces that enclose the same stuff stay together."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    edges = _edges(triangles)
+    one, other, crowds = _neighbours(edges)
+    if not crowds:
+        return vertices, triangles
+    pairs = [(one, other)]
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    for crowd in crowds:
+        start, end = vertices[edges[crowd].min(1)[0]], vertices[edges[crowd].max(1)[0]]
+        along = (end - start) / np.linalg.norm(end - start)
+        aside = (a + b + c)[crowd // 3] / 3 - start
+        aside = aside - np.outer(aside @ along, along)
+        across = np.cross(along, aside[0])
+        order = np.argsort(np.arctan2(aside @ across, aside @ aside[0] * np.linalg.norm(along)))
+        turned, ahead = crowd[order], edges[crowd[order], 0] == edges[crowd[order]].min(1)
+        if ahead.sum() * 2 == len(ahead):  # else they enclose nothing, and manifold3d will say so
+            pairs.append((turned[ahead], turned[~ahead]))
+    one, other = (np.concatenate([pair[k] for pair in pairs]) for k in range(2))
+    count = 3 * len(triangles)
+    ahead = 3 * (np.arange(count) // 3) + (np.arange(count) + 1) % 3
+    rows, columns = np.concatenate([one, ahead[one]]), np.concatenate([ahead[other], other])
+    _, number = connected_components(coo_array((np.ones(len(rows)), (rows, columns)), (count, count)), directed=False)
+    places = np.empty((int(number.max()) + 1, 3))
+    places[number] = vertices[triangles.ravel()]
+    return places, number.reshape(-1, 3)
 
 
 def _filled(vertices: Floats, triangles: Indices, size: float, source: str) -> Indices:

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from impel.geometry.blobs import blob_elements
 from impel.geometry.fields import Shapes
-from impel.geometry.kinds import BLOB, CORE, INNER, KINDS, RADIUS, SKIN, kind_of, size_of, solid
+from impel.geometry.baking import Baked, bake
+from impel.geometry.grids import Grid, place_row
+from impel.geometry.kinds import BLOB, CORE, INNER, KINDS, MESH, RADIUS, SKIN, kind_of, size_of, solid
 from impel.motion.orientations import matrix_from_quaternion
 
 Floats = NDArray[np.float64]
@@ -34,15 +36,35 @@ def make_shapes(shapes: list[dict[str, Any]]) -> Shapes:
         rows = blob_in_principal_axes(shapes[i]["blob"])
         part[i] = sum(map(len, elements)), sum(map(len, elements)) + len(rows)
         elements.append(rows)
-    return Shapes(kind, size, part, np.concatenate(elements) if elements else None)
+    grid, place = _make_grids(shapes, kind, part)
+    return Shapes(kind, size, part, np.concatenate(elements) if elements else None, grid, place)
 
 
-def make_extents(shapes: Shapes) -> Floats:
-    """(N, 6) how far the shapes reach: RADIUS, INNER, CORE and SKIN of each; infinite for a plane."""
+def _make_grids(shapes: list[dict[str, Any]], kind: Any, part: Any) -> tuple[Any, Any]:
+    """The splines of all meshes, one behind the other, and where each is; bodies of the same mesh share theirs."""
+    values: dict[str, tuple[int, Any]] = {}
+    rows: list[list[float]] = []
+    count = 0
+    for i in np.flatnonzero(kind == MESH):
+        baked = bake(shapes[i])
+        if baked.key not in values:
+            values[baked.key] = count, baked.grid.ravel()
+            count += baked.grid.size
+        part[i] = len(rows), len(rows) + 1
+        rows.append(place_row(Grid(baked.low, baked.spacing, baked.grid), values[baked.key][0]))
+    if not rows:
+        return None, None
+    return np.concatenate([grid for _, grid in values.values()]), np.array(rows)
+
+
+def make_extents(shapes: list[dict[str, Any]], arrays: Shapes) -> Floats:
+    """(N, 6) how far shapes with these arrays reach: RADIUS, INNER, CORE and SKIN; infinite for a plane."""
     known = {kind.number: kind.extent for kind in KINDS.values()}
-    extents = np.array([known[kind](size) for kind, size in zip(shapes.kind.tolist(), shapes.size.tolist())])
-    for i in np.flatnonzero(shapes.kind == BLOB):
-        extents[i] = _blob_extent(shapes, int(i))
+    extents = np.array([known[kind](size) for kind, size in zip(arrays.kind.tolist(), arrays.size.tolist())])
+    for i in np.flatnonzero(arrays.kind == BLOB):
+        extents[i] = _blob_extent(arrays, int(i))
+    for i in np.flatnonzero(arrays.kind == MESH):
+        extents[i] = _mesh_extent(bake(shapes[i]))
     return extents.reshape(-1, 6)
 
 
@@ -58,16 +80,31 @@ def _blob_extent(shapes: Shapes, i: int) -> Floats:
     return extent
 
 
+def _mesh_extent(baked: Baked) -> Floats:
+    inside = (baked.vertices - baked.centre) @ matrix_from_quaternion(baked.axes)
+    extent = np.zeros(6)
+    extent[RADIUS] = np.linalg.norm(inside, axis=1).max()
+    extent[INNER] = baked.inner
+    extent[CORE:SKIN] = np.abs(inside).max(0)
+    return extent
+
+
 def form(shape: dict[str, Any]) -> Form:
     """What one shape is like."""
+    if KINDS[kind_of(shape)].number == MESH:  # whose file may change
+        return _form_of(shape)
     return _form(json.dumps(shape))
 
 
 @lru_cache(1024)
 def _form(text: str) -> Form:
-    arrays = make_shapes([json.loads(text)])
+    return _form_of(json.loads(text))
+
+
+def _form_of(shape: dict[str, Any]) -> Form:
+    arrays = make_shapes([shape])
     r, half, _ = arrays.size[0].tolist()
-    return Form(int(arrays.kind[0]), r, half, make_extents(arrays)[0])
+    return Form(int(arrays.kind[0]), r, half, make_extents([shape], arrays)[0])
 
 
 def blob_in_principal_axes(blob: dict[str, Any]) -> Floats:

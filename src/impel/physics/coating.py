@@ -3,7 +3,8 @@
 import math
 from typing import Any, NamedTuple
 
-from impel.geometry.kinds import BOX, CAPSULE, CYLINDER, INNER, PLANE, SPHERE, solid
+from impel.geometry.baking import bake
+from impel.geometry.kinds import BOX, CAPSULE, CYLINDER, INNER, MESH, PLANE, SPHERE, solid
 from impel.geometry.shapes import form
 from impel.kernel import kernel
 
@@ -44,7 +45,7 @@ def default_coating(shape: dict[str, Any], mass: float) -> Coating:
         return Coating(math.inf, math.inf)
     inner = float(extent[INNER])
     flat, sink = min(FLAT_SINK, FLAT_SHARE * inner), min(ROUND_SINK, ROUND_SHARE * inner)
-    overlap = solid(shape).volume ** (2 / 3) * flat
+    overlap = bake(shape).support if kind == MESH else solid(shape).volume ** (2 / 3) * flat
     if kind == SPHERE:
         overlap = math.pi * r * sink**2
     elif kind in (CAPSULE, CYLINDER):  # lying; a parabolic segment has 2/3 of the area of its rectangle
@@ -59,12 +60,14 @@ def rolling_radius(shape: dict[str, Any]) -> float:
     kind, r, _, extent = form(shape)
     if kind <= CYLINDER:
         return r
-    return float(extent[INNER]) if kind < BOX else math.inf
+    return float(extent[INNER]) if kind < BOX else math.inf  # of a mesh, where it is flat, this resists nothing
 
 
 @kernel(inline=True)
 def both_press(kind_a, kind_b):
     """Two flat or free surfaces both press: the corners of either may reach between the samples of the other."""
+    if kind_a == SPHERE:
+        return kind_b == MESH
     if kind_a == CAPSULE:
         return CYLINDER < kind_b < BOX
     return kind_a >= CYLINDER and kind_b <= BOX

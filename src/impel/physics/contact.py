@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.geometry.fields import Shapes
-from impel.geometry.kinds import BOX, CORE, CYLINDER, PLANE, RADIUS, SKIN, SPHERE
+from impel.geometry.kinds import BOX, CORE, CYLINDER, MESH, PLANE, RADIUS, SKIN, SPHERE
 from impel.geometry.samples import Samples, make_samples
 from impel.geometry.shapes import make_extents, make_shapes
 from impel.kernel import Floats2, Integers2, Shorts2, kernel, struct
@@ -41,6 +41,7 @@ from impel.physics.box_points import list_points, press_listed
 from impel.physics.broadphase import COUNTS, MET, MOST, NORMAL, PLACE, POINT, SEEN, SPREAD, STIFF, Near, with_capacity
 from impel.physics.coating import Coating, both_press, default_coating, rolling_radius
 from impel.physics.friction import CRUSHED, FORCE, KEPT, REMEMBERED, SHEAR, resist_rolling, rub
+from impel.physics.hollows import FOUND, press_ball_all_round
 from impel.physics.patches import (
     BOUNCE,
     COLUMNS,
@@ -89,7 +90,7 @@ class Contacts:
     seen: Floats2  # (P, 9) of two boxes: where they were when ...
     listed: Shorts2  # (P, 80) ... the points of each that may be inside the other were listed, see box_points.py
     strain: Floats  # (N,) scratch: stiffness felt by a body over its inertia, 1/s²
-    patch: Floats2  # (2, COLUMNS) scratch
+    patch: Floats2  # (2 + FOUND, COLUMNS) scratch
 
     STATE = ("touching", "friction", "place")
     KEPT = ("pair", "material")
@@ -132,14 +133,14 @@ def make_contacts(
         pair=np.zeros((0, 2), np.int64),
         material=np.zeros((0, 9)),
         coating=coating,
-        extent=make_extents(arrays),
+        extent=make_extents(shapes, arrays),
         shapes=arrays,
         samples=samples,
         near=near,
         seen=np.zeros((0, SEEN)),
         listed=np.zeros((0, 2 * MOST), np.int32),
         strain=np.zeros(n),
-        patch=np.zeros((2, COLUMNS)),
+        patch=np.zeros((2 + FOUND, COLUMNS)),
     )
     return with_capacity(contacts, capacity or 16 + 6 * n)
 
@@ -157,10 +158,12 @@ def _finest_points(shapes: Shapes, samples: Samples | None) -> Floats:
         if kind == CYLINDER:
             finest[i] = shapes.size[i, 0] ** 2 * DISC[:, 2].min()
         elif samples is not None and CYLINDER < kind < PLANE:
-            first, last = samples.clusters[i]
-            area = samples.area[samples.range[first, 0] : samples.range[last - 1, 1]]
-            # A corner of a box has a quarter of a cell, so that four times the least is a cell of its finest face.
-            finest[i] = 4 * area.min() if kind == BOX else np.median(area)
+            rows = samples.range[slice(*samples.clusters[i])]
+            rows = rows[rows[:, 0] >= 0]
+            area = samples.area[rows[0, 0] : rows[-1, 1]]
+            # A corner of a box has a quarter of a cell, so that four times the least is a cell of its finest face. A
+            # mesh has fine points where it is curved, and is as flat as its coarse ones.
+            finest[i] = 4 * area.min() if kind == BOX else np.quantile(area, 0.9 if kind == MESH else 0.5)
     return finest
 
 
@@ -369,6 +372,8 @@ def _press_into(contacts, p, side, a, b, qa, qb, apart, motion, material, patch)
     if kind == SPHERE:
         if shapes.kind[b] == SPHERE:
             press_balls(radius, half[0], g, gap, motion, material, patch)
+        elif shapes.kind[b] == MESH:
+            press_ball_all_round(shapes, b, radius, centre, g, motion, material, patch, contacts.patch)
         else:
             press_ball(radius, centre, g, phi, 1.0, motion, material, patch)
         return gap, speed

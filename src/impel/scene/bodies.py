@@ -1,14 +1,16 @@
 """Bodies: what they are made of, where they start and, for key-framed ones, where they go."""
 
-from typing import Any, ClassVar, Self
+from collections.abc import Callable
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from impel.scene.values import (
     CHANGES_IN_PLACE,
     Color,
     Euler,
     Flag,
+    Inertia,
     Model,
     NotNegative,
     Point,
@@ -20,6 +22,7 @@ from impel.scene.values import (
 )
 
 MOST_BLOB_PARTS = 100
+MOST_COMPOUND_PARTS = 100
 MOST_FOLLOW_KEYS = 100_000
 
 
@@ -77,6 +80,34 @@ class Blob(Model):
         return self
 
 
+class MeshFile(Model):
+    """A mesh from a file."""
+
+    example: ClassVar[str] = "{file: cup.glb, scale: 0.1}"
+    file: str = Field(
+        min_length=1,
+        max_length=1000,
+        description="The file (.obj, .stl, .ply or .glb), seen from the scene's own; .glb is y up as everywhere, and "
+        "stands upright here.",
+    )
+    scale: Size = Field(default=1.0, description="How much larger it is here than in its file; 0.01 for centimetres.")
+    part: str | None = Field(
+        default=None, max_length=1000, description="The name of the one object of the file to take; left out, all."
+    )
+
+
+def _short(value: Any) -> Any:
+    return {"file": value} if isinstance(value, str) else value
+
+
+_LONG = MeshFile.model_json_schema()
+Mesh = Annotated[
+    MeshFile,
+    BeforeValidator(_short),
+    WithJsonSchema({"anyOf": [{"type": "string", "minLength": 1}, _LONG]}),
+]
+
+
 class Shape(Model):
     """A form: exactly one of the kinds below."""
 
@@ -94,6 +125,15 @@ class Shape(Model):
     )
     blob: Blob | None = Field(
         default=None, description="Flesh around a skeleton of points and segments, melted together."
+    )
+    mesh: Mesh | None = Field(
+        default=None, description="Any closed form, from a file: write mesh: cup.glb, or with scale and part."
+    )
+    convex: Mesh | None = Field(
+        default=None, description="The hull of a mesh from a file: as if it were wrapped tightly; it need not be closed."
+    )
+    compound: Annotated[list["Part"], Field(min_length=1, max_length=MOST_COMPOUND_PARTS)] | None = Field(
+        default=None, description="Several shapes in one piece, each with its place: [{sphere: 0.1, at: [0, 0, 1]}, ...]."
     )
 
     @model_validator(mode="after")
@@ -119,8 +159,53 @@ class Shape(Model):
 
         return inner_of(self.to_document())
 
+    def files(self) -> list[MeshFile]:
+        """All that it is read from."""
+        own = [mesh for mesh in (self.mesh, self.convex) if mesh is not None]
+        return own + [mesh for part in self.compound or [] for mesh in part.files()]
+
+
+class Part(Shape):
+    """A shape with its place in a compound."""
+
+    example: ClassVar[str] = "{sphere: 0.1, at: [0, 0, 0.2]}"
+    at: Point = Field(default=(0.0, 0.0, 0.0), description="Where its middle is, seen from the body's `at`, in metres.")
+    euler: Euler = Field(
+        default=(0.0, 0.0, 0.0), description="How it is turned in the body: degrees about x, y and z, in Blender's order."
+    )
+
+    @model_validator(mode="after")
+    def _is_solid(self) -> Self:
+        if self.plane is not None:
+            raise ValueError("a plane has no end and cannot be part of a body; a flat box can")
+        return self
+
 
 SHAPES = tuple(Shape.model_fields)
+BAKED = ("mesh", "convex", "compound")  # of these
+Shape.model_rebuild()
+
+
+def rename_files(shape: Shape, rename: Callable[[str], str]) -> Shape:
+    """A shape whose files have other names."""
+    if not shape.files():
+        return shape
+    changes: dict[str, Any] = {
+        kind: given.model_copy(update={"file": rename(given.file)})
+        for kind in ("mesh", "convex")
+        if (given := getattr(shape, kind)) is not None
+    }
+    if shape.compound is not None:
+        changes["compound"] = [rename_files(part, rename) for part in shape.compound]
+    return shape.model_copy(update=changes)
+
+
+def move_files(bodies: dict[str, "Body"], rename: Callable[[str], str]) -> dict[str, "Body"]:
+    """Bodies whose meshes are read from files with other names."""
+    return {
+        name: body.model_copy(update={"shape": rename_files(body.shape, rename)}) if body.shape.files() else body
+        for name, body in bodies.items()
+    }
 
 
 class Placed(Model):
@@ -208,6 +293,15 @@ class Body(Placed):
     density: Positive | None = Field(
         default=None, description="How heavy its stuff is, in kg/m³, instead of mass; with neither it is water, 1000."
     )
+    center: Point | None = Field(
+        default=None,
+        description="Where its centre of mass is, in the body's own frame, in metres; left out, where its form puts it.",
+    )
+    inertia: Inertia | None = Field(
+        default=None,
+        description="How hard it is to turn about its own x, y and z through its centre of mass, in kg·m²; left out, "
+        "from its form.",
+    )
     velocity: Point = Field(
         default=(0.0, 0.0, 0.0),
         description="How fast its middle already moves at the start, in m/s along the world's x, y and z.",
@@ -242,6 +336,24 @@ class Body(Placed):
         description='Its color in pictures, like "#e4572e", or "#e4572e60" for glass; left out, impel picks one.',
         json_schema_extra=CHANGES_IN_PLACE,
     )
+
+    @property
+    def form(self) -> dict[str, Any]:
+        """Its shape as physics knows it: with its centre of mass and inertia, where these are given."""
+        document = self.shape.to_document()
+        kind = self.shape.kind
+        if self.center is None and (self.inertia is None or kind in ("sphere", "box", "capsule", "cylinder")):
+            return document
+        value: dict[str, Any] = document[kind] if kind in ("mesh", "convex") else {}
+        if kind == "compound":
+            value = {"parts": document[kind]}
+        elif not value:
+            kind, value = "compound", {"parts": [document]}
+        if self.center is not None:
+            value["center"] = list(self.center)
+        if self.inertia is not None and self.mass is not None:
+            value["inertia"] = [moment / self.mass for moment in self.inertia]
+        return {kind: value}
 
     @property
     def moves_freely(self) -> bool:

@@ -9,7 +9,7 @@ from impel.complaints import name_like, say
 from impel.files import Problem
 from impel.scene.actors import Actor, Goal, Move, MoveKey, Turn, TurnKey
 from impel.scene.agreements import appointment_problems, frame_problems, step_problems
-from impel.scene.bodies import Body, FollowKey, Placed
+from impel.scene.bodies import BAKED, Body, FollowKey, Placed, Shape
 from impel.scene.cameras import camera_problems
 from impel.scene.changing import while_it_plays
 from impel.scene.derived import Drive, base_of, drive, sag, weight
@@ -106,12 +106,32 @@ def _size(scene: Scene) -> Iterator[str]:
     yield from camera_problems(scene.camera, scene.cameras, scene.bodies, scene.walkers)
 
 
+def _files(shape: Shape, where: str) -> Iterator[str]:
+    """What is wrong with the meshes behind a shape, or with what they make together."""
+    if shape.kind not in BAKED:
+        return
+    from impel.geometry.baking import bake
+
+    try:
+        bake(shape.to_document())
+    except Problem as problem:
+        yield from (f"{where}.{shape.kind}: {line}" for line in problem.lines)
+
+
 def _body(body: Body, where: str) -> Iterator[str]:
     yield from _one_orientation(body, where)
     if body.mass is not None and body.density is not None:
         yield f"{where}.density: give mass or density, not both"
     if body.shape.plane is not None and body.moves_freely:
         yield f"{where}.shape: a plane is endless and cannot move freely; write fixed: true"
+    unread = list(_files(body.shape, f"{where}.shape"))
+    if unread:
+        yield from unread
+        return
+    if body.inertia is not None and body.mass is None:
+        yield f"{where}.inertia: needs a mass to go with it; write mass:"
+    if body.shape.plane is not None and (body.center is not None or body.inertia is not None):
+        yield f"{where}.shape: a plane is endless and has neither a center nor an inertia"
     thickness, half = body.coating.thickness, body.shape.half_size
     if thickness is not None and thickness > half:
         yield f"{where}.coating.thickness: must be at most {half:g}, the way to the body's middle, got {thickness:g}"
@@ -158,8 +178,8 @@ def _joint(joint: Joint, where: str, scene: Scene) -> Iterator[str]:
     if joint.kind == "on_surface" and second == WORLD and joint.surface is None:
         yield f"{where}.surface: is missing: the world itself has no surface"
     placed = joint.surface or scene.bodies.get(second)
-    if joint.kind == "on_surface" and placed is not None and placed.shape.blob is not None:
-        yield f"{where}.surface: a point cannot slide over a blob; give a simpler surface, such as a sphere"
+    if joint.kind == "on_surface" and placed is not None and placed.shape.kind in ("blob", *BAKED):
+        yield f"{where}.surface: a point cannot slide over a {placed.shape.kind}; give a simpler surface, such as a sphere"
     if joint.surface is not None:
         yield from _one_orientation(joint.surface, f"{where}.surface")
     yield from _freedom(joint, where, scene)

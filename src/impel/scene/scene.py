@@ -6,9 +6,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, ValidationError
 
 from impel.complaints import name_like, plain_lines
-from impel.files import Problem, write_document
+from impel.files import Problem, name_beside, write_document
 from impel.scene.actors import Actor, Appointment
-from impel.scene.bodies import SHAPES, Body
+from impel.scene.bodies import SHAPES, Body, move_files
 from impel.scene.cameras import MOST_CUTS, Camera, Cut
 from impel.scene.changing import MOST_CHANGES, Change
 from impel.scene.joints import Joint
@@ -145,7 +145,8 @@ class Scene(Model):
 
     def save(self, path: str | Path) -> None:
         """Write the scene as YAML, or as JSON if the name ends so."""
-        seen_from_there = self.model_copy(update={"walkers": name_walkers(self.walkers, path)})
+        bodies = move_files(self.bodies, lambda name: name_beside(path, name))
+        seen_from_there = self.model_copy(update={"walkers": name_walkers(self.walkers, path), "bodies": bodies})
         write_document(path, seen_from_there.to_document())
 
     def _add(self, group: str, name: str, fields: dict[str, Any]) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.geometry.kinds import CORE, INNER, PLANE, RADIUS, SKIN, solid
+from impel.geometry.kinds import CORE, INNER, PLANE, RADIUS, SKIN
 from impel.geometry.overlap import overlap_by
 from impel.geometry.shapes import form, make_extents, make_shapes
 from impel.kernel import kernel, replace
@@ -17,6 +17,7 @@ from impel.physics.broadphase import COUNT, grow
 from impel.physics.coating import FIRM, LIMIT
 from impel.physics.joints import JOINT, MEMBER
 from impel.scene import Scene
+from impel.scene.derived import solid_of
 from impel.stage.compile import Compiled, centre_of, compile_scene, start_of
 from impel.stage.state import Stage
 from impel.stage.step import OPENED, open_curtain
@@ -88,7 +89,7 @@ def _moved(compiled: Compiled, bodies: Bodies, i: int, joints: list[str]) -> Ite
     body, whole = compiled.cast[name], compiled.solids[i]
     position, orientation = centre_of(whole, *start_of(body))
     shift = float(np.linalg.norm(bodies.position[i] - position))
-    size = 2 * float(form(body.shape.to_document()).extent[RADIUS])
+    size = 2 * float(form(body.form).extent[RADIUS])
     turn = 2 * math.acos(min(1.0, abs(float(bodies.orientation[i] @ orientation))))
     by = [f"moved by {shift:.3g} m"] if shift > max(SHIFT, SHIFT_SHARE * size) else []
     by += [f"turned by {math.degrees(turn):.3g}°"] if turn > TURN else []
@@ -147,9 +148,9 @@ def _may_overlap(scene: Scene) -> bool:
     names, count = list(cast), len(cast)
     if count < 2:
         return False
-    shapes = [body.shape.to_document() for body in cast.values()]
-    kinds, extents = (arrays := make_shapes(shapes)).kind, make_extents(arrays)
-    starts = [centre_of(solid(shape), *start_of(body)) for shape, body in zip(shapes, cast.values())]
+    shapes = [body.form for body in cast.values()]
+    kinds, extents = (arrays := make_shapes(shapes)).kind, make_extents(shapes, arrays)
+    starts = [centre_of(solid_of(body), *start_of(body)) for body in cast.values()]
     centre, axes = np.array([at for at, _ in starts]), matrix_from_quaternion([turned for _, turned in starts])
     half = np.where((kinds == PLANE)[:, None], math.inf, 0.0)
     half = half + np.einsum("nij,nj->ni", abs(axes), extents[:, CORE:SKIN]) + extents[:, SKIN, None]
