@@ -26,12 +26,12 @@ Indices = NDArray[np.int64]
 
 SHARP = np.cos(np.radians(30))  # of the angle between faces, from which on an edge has points of both sides
 INSET = 1e-3  # of the size, by which points on sharp edges stand in: equal shapes stacked flush still meet
-SAGITTA = 2e-4  # m, and ...
-SAGITTA_SHARE = 1e-3  # ... of the size, whichever is less: points are so dense that their triangles bulge by no more
+SAGITTA = 1e-4  # m, and ...
+SAGITTA_SHARE = 5e-4  # ... of the size, whichever is less: points are so dense that their triangles bulge by no more
 EVEN = 160  # points on a surface that is flat all over, about
-MOST_POINTS = 2500
+MOST_POINTS = 3500
 MOST_DRAWN = 12_000  # triangles
-FLAT, FLAT_SHARE = 5e-5, 0.004  # m, or of the way to its middle: by how much its coating yields under its own weight
+FLAT, FLAT_SHARE = 3e-5, 0.003  # m, or of the way to its middle: by how much its coating yields under its own weight
 THIN = 0.1  # of the surface may be thinner than what counts as its thickness
 MOST_CELLS = 128
 
@@ -50,6 +50,7 @@ class Baked(NamedTuple):
     at: Floats  # (S, 3) points that press ...
     normal: Floats  # (S, 3)
     area: Floats  # (S,)
+    edges: Floats  # (E, 7) sharp edges that stick out: from, to, and the area they stand for
     inner: float  # half the thickness of all but its thinnest parts
     support: float  # m³: what overlaps with a floor when it lies as deep as its coating should yield
     vertices: Floats  # (V, 3) to draw, in the frame it was written in
@@ -69,7 +70,12 @@ def bake(shape: dict[str, Any]) -> Baked:
         baked = baked._replace(inertia=np.array(value["inertia"], float))
     if "center" in value:
         shift = (baked.centre - value["center"]) @ matrix_from_quaternion(baked.axes)
-        baked = baked._replace(centre=np.array(value["center"], float), low=baked.low + shift, at=baked.at + shift)
+        baked = baked._replace(
+            centre=np.array(value["center"], float),
+            low=baked.low + shift,
+            at=baked.at + shift,
+            edges=baked.edges + [*shift, *shift, 0.0],
+        )
     return baked
 
 
@@ -209,6 +215,7 @@ def _bake(key: str, solid: Any, surface: Surface, upright: bool) -> Baked:
         at,
         normal,
         area,
+        sharp_edges(light),
         thin,
         support_of(at, area, normal, inside, thin),
         vertices,
@@ -276,6 +283,34 @@ def _corners(surface: Surface, number: Indices, corner_area: Floats) -> tuple[Fl
     return at, area, inwards
 
 
+def sharp_edges(surface: Surface) -> Floats:
+    """(E, 7) edges that stick out sharply: from, to, and a third of the triangles on both sides as their area."""
+    vertices, triangles, _ = surface
+    facing, double = _facing(surface)
+    one, other = _sides(triangles)
+    ends = np.stack([triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()], -1)[one]
+    opposite = vertices[triangles].sum(1)[other // 3] - vertices[ends].sum(1)  # the third vertex of the other side
+    sticks_out = np.einsum("ij,ij->i", facing[one // 3], opposite - vertices[ends[:, 0]]) < 0
+    sharp = sticks_out & (np.einsum("ij,ij->i", facing[one // 3], facing[other // 3]) < SHARP)
+    area = (double[one // 3] + double[other // 3]) / 6
+    return np.column_stack([vertices[ends[:, 0]], vertices[ends[:, 1]], area])[sharp]
+
+
+def _facing(surface: Surface) -> tuple[Floats, Floats]:
+    """The normals of triangles, and twice their areas."""
+    a, b, c = (surface.vertices[surface.triangles[:, k]] for k in range(3))
+    across = np.cross(b - a, c - a)
+    double = np.linalg.norm(across, axis=1)
+    return across / np.maximum(double, 1e-300)[:, None], double
+
+
+def _sides(triangles: Indices) -> tuple[Indices, Indices]:
+    """The two sides of each edge of a closed mesh, as numbers 3·triangle + corner where the edge begins."""
+    edges = np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=-1).reshape(-1, 2)
+    order = np.argsort(edges.min(1) * (int(triangles.max()) + 1) + edges.max(1), kind="stable")
+    return order[0::2], order[1::2]
+
+
 def _smooth(surface: Surface) -> tuple[Indices, Floats, Floats]:
     """For each triangle's corners (T, 3) the number of a smooth vertex; thirds of the triangles' areas; the normals
     of the smooth vertices."""
@@ -283,13 +318,8 @@ def _smooth(surface: Surface) -> tuple[Indices, Floats, Floats]:
     from scipy.sparse.csgraph import connected_components
 
     vertices, triangles, _ = surface
-    a, b, c = (vertices[triangles[:, k]] for k in range(3))
-    across = np.cross(b - a, c - a)
-    double = np.linalg.norm(across, axis=1)
-    facing = across / np.maximum(double, 1e-300)[:, None]
-    edges = np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=-1).reshape(-1, 2)
-    order = np.argsort(edges.min(1) * (len(vertices) + 1) + edges.max(1), kind="stable")
-    one, other = order[0::2], order[1::2]  # each edge of a closed mesh has two sides
+    facing, double = _facing(surface)
+    one, other = _sides(triangles)
     level = np.einsum("ij,ij->i", facing[one // 3], facing[other // 3]) > SHARP
     one, other = one[level], other[level]
     ahead = 3 * (np.arange(3 * len(triangles)) // 3) + (np.arange(3 * len(triangles)) + 1) % 3  # an edge's other end
@@ -313,14 +343,13 @@ def _thickness(grid: Any, surface: Surface, number: Indices, count: int) -> Floa
     """(S,) half of the thickness behind each point: the mean of that behind its triangles."""
     from impel.geometry.grids import half_thickness, place_row
 
-    a, b, c = (surface.vertices[surface.triangles[:, k]] for k in range(3))
-    across = np.cross(b - a, c - a)
-    double = np.maximum(np.linalg.norm(across, axis=1), 1e-300)
-    out = np.zeros(len(a))
+    facing, double = _facing(surface)
+    out = np.zeros(len(facing))
     longest = float(sum(grid.values.shape)) * grid.spacing
     values, place = np.ascontiguousarray(grid.values).ravel(), np.array([place_row(grid, 0)])
-    half_thickness(values, place, (a + b + c) / 3, across / double[:, None], 0.5 * grid.spacing, longest, out)
-    weight = np.repeat(double, 3)
+    middle = surface.vertices[surface.triangles].mean(1)
+    half_thickness(values, place, middle, facing, 0.5 * grid.spacing, longest, out)
+    weight = np.maximum(np.repeat(double, 3), 1e-300)
     return np.bincount(number.ravel(), weight * np.repeat(out, 3), count) / np.bincount(number.ravel(), weight, count)
 
 

@@ -90,7 +90,9 @@ def grid_field(grid, place, row, p):
 
 @kernel(inline=True)
 def _within(x, count):
-    return min(max(0.5, x), count - 1.5)
+    if x > 0.5:
+        return x if x < count - 1.5 else count - 1.5
+    return 0.5
 
 
 @kernel(inline=True)

@@ -36,6 +36,7 @@ class Samples:
     at: Floats2  # (S, 3)
     normal: Floats2  # (S, 3) outward
     area: Floats  # (S,)
+    # Sharp edges of meshes are among them, in clusters of their own: their middle, half of their way, minus their area.
     range: Integers2  # (C, 2) first and last + 1 of a cluster's points; of a group of clusters, which comes before
     # them, -1 and the first row behind them
     box: Floats2  # (C, 6) lowest and highest corner of a box around a cluster
@@ -63,10 +64,10 @@ def make_samples(shapes: list[dict[str, Any]], arrays: Shapes) -> Samples | None
             first = len(spans)
             for group in _groups(new):
                 if len(new) > GROUP:
-                    held.append(np.concatenate([cloud[0] for cloud in group]))
+                    held.append(np.concatenate([_reached(cloud) for cloud in group]))
                     spans.append((-1, len(held) + len(group)))
                 for cloud in group:
-                    held.append(cloud[0])
+                    held.append(_reached(cloud))
                     spans.append((count, count + len(cloud[2])))
                     count += len(cloud[2])
                 clouds += group
@@ -79,6 +80,12 @@ def make_samples(shapes: list[dict[str, Any]], arrays: Shapes) -> Samples | None
     radius = np.array([np.linalg.norm(points - c, axis=1).max() for points, c in zip(held, centre)])
     box = np.array([[*points.min(0), *points.max(0)] for points in held])
     return Samples(at, normal, area, np.array(spans, np.int64), box, radius, clusters)
+
+
+def _reached(cloud: Cloud) -> Floats:
+    """The points of a cluster; of edges both ends."""
+    at, normal, area = cloud
+    return at if area[0] > 0.0 else np.concatenate([at - normal, at + normal])
 
 
 def _groups(clouds: list[Cloud]) -> list[list[Cloud]]:
@@ -117,7 +124,11 @@ def _trapezoid(half: float, cells: int) -> tuple[Floats, Floats]:
 def baked_clusters(shape: dict[str, Any]) -> list[Cloud]:
     """The points of a mesh, neighbours together."""
     baked = bake(shape)
-    return [(baked.at[g], baked.normal[g], baked.area[g]) for g in _halve(np.arange(len(baked.at)), baked.at)]
+    clouds = [(baked.at[g], baked.normal[g], baked.area[g]) for g in _halve(np.arange(len(baked.at)), baked.at)]
+    start, end = baked.edges[:, :3], baked.edges[:, 3:6]
+    edges = (start + end) / 2, (end - start) / 2, -baked.edges[:, 6]
+    groups = _halve(np.arange(len(start)), edges[0]) if len(start) else []
+    return clouds + [(edges[0][g], edges[1][g], edges[2][g]) for g in groups]
 
 
 @lru_cache(64)

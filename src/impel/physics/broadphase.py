@@ -32,7 +32,8 @@ POINT, NORMAL, MET, STIFF, SPREAD, PLACE = 0, 3, 6, 7, 8, 14
 
 # Columns of `contacts.seen`: where two boxes were, how they were turned, and how many points of each were listed then.
 COUNTS, SEEN = 7, 9
-MOST = 40  # points of either that `contacts.listed` has room for; where there are more, all are looked at
+MOST = 40  # points of either that `contacts.listed` has room for; where there are more, all are looked at ...
+MOST_OF_MESH = 400  # ... as many where there are meshes
 UNLISTED = -1.0
 
 

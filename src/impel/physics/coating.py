@@ -4,7 +4,7 @@ import math
 from typing import Any, NamedTuple
 
 from impel.geometry.baking import bake
-from impel.geometry.kinds import BOX, CAPSULE, CYLINDER, INNER, MESH, PLANE, SPHERE, solid
+from impel.geometry.kinds import BOX, CAPSULE, CORE, CYLINDER, INNER, MESH, PLANE, SKIN, SPHERE, solid
 from impel.geometry.shapes import form
 from impel.kernel import kernel
 
@@ -25,6 +25,7 @@ ROUND_SHARE, FLAT_SHARE = 0.02, 0.004
 # by 1 + (depth/firm)⁴, where firm is this share of the way to its middle. Such a load sinks in by a few per cent, and
 # asks for shorter steps only as long as it is there.
 FIRM_SHARE = 0.0115
+MESH_FIRM, MESH_FIRM_SHARE = 3e-4, 0.03  # m, or that share: what has thin parts and sharp edges all over
 
 
 class Coating(NamedTuple):
@@ -52,7 +53,8 @@ def default_coating(shape: dict[str, Any], mass: float) -> Coating:
         overlap = 4 / 3 * math.sqrt(2 * r) * sink**1.5 * 2 * half
         if kind == CAPSULE:
             overlap += math.pi * r * sink**2
-    return Coating(mass * 9.81 / overlap, 0.25 * inner, firm=FIRM_SHARE * inner)
+    firm = min(MESH_FIRM, MESH_FIRM_SHARE * inner) if kind == MESH else FIRM_SHARE * inner
+    return Coating(mass * 9.81 / overlap, 0.25 * inner, firm=firm)
 
 
 def rolling_radius(shape: dict[str, Any]) -> float:
@@ -60,7 +62,9 @@ def rolling_radius(shape: dict[str, Any]) -> float:
     kind, r, _, extent = form(shape)
     if kind <= CYLINDER:
         return r
-    return float(extent[INNER]) if kind < BOX else math.inf  # of a mesh, where it is flat, this resists nothing
+    if kind == MESH:
+        return float(sorted(extent[CORE:SKIN])[1])
+    return float(extent[INNER]) if kind < BOX else math.inf
 
 
 @kernel(inline=True)

@@ -176,7 +176,7 @@ def facing(normal, u):
 
 @kernel
 def press_points(shapes, b, samples, a, centre, turn, half, motion, material, finest, patch):
-    """The fixed points of a box, blob or mesh; `turn` holds the rows of the rotation from A's frame to B's,
+    """The fixed points of a box or blob; `turn` holds the rows of the rotation from A's frame to B's,
     `half` the half extents of B.
 
     No point counts for more area than `finest`, the finest point of B: else a sparse floor would press with a
@@ -187,22 +187,16 @@ def press_points(shapes, b, samples, a, centre, turn, half, motion, material, fi
     low, high = box_around(centre, turn, half)
     flat, boxed = shapes.kind[a] == BOX, shapes.kind[b] == BOX
     normal = (0.0, 0.0, 0.0)
-    c, end = samples.clusters[a, 0], samples.clusters[a, 1]
-    while c < end:
-        here, first, last = c, get3_at(samples.box, c, 0), get3_at(samples.box, c, 3)
-        group = samples.range[here, 0] < 0
-        c = samples.range[here, 1] if group else here + 1
+    for c in range(samples.clusters[a, 0], samples.clusters[a, 1]):
+        first, last = get3_at(samples.box, c, 0), get3_at(samples.box, c, 3)
         if not overlap(first, last, low, high):
             continue
         p = add(centre, transform(turn, scale(add(first, last), 0.5)))
-        if distance(shapes, b, p)[0] > samples.radius[here]:
-            continue
-        if group:
-            c = here + 1
+        if distance(shapes, b, p)[0] > samples.radius[c]:
             continue
         if flat:
-            normal = transform(turn, get3(samples.normal, samples.range[here, 0]))
-        for s in range(samples.range[here, 0], samples.range[here, 1]):
+            normal = transform(turn, get3(samples.normal, samples.range[c, 0]))
+        for s in range(samples.range[c, 0], samples.range[c, 1]):
             at = get3(samples.at, s)
             if not overlap(at, at, low, high):
                 continue
