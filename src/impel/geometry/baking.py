@@ -27,7 +27,7 @@ Indices = NDArray[np.int64]
 SHARP = np.cos(np.radians(30))  # of the angle between faces, from which on an edge has points of both sides
 INSET = 1e-3  # of the size, by which points on sharp edges stand in: equal shapes stacked flush still meet
 SAGITTA = 1e-4  # m, and ...
-SAGITTA_SHARE = 5e-4  # ... of the size, whichever is less: points are so dense that their triangles bulge by no more
+SAGITTA_SHARE = 1e-3  # ... of the size, whichever is less: points are so dense that their triangles bulge by no more
 EVEN = 160  # points on a surface that is flat all over, about
 MOST_POINTS = 3500
 MOST_DRAWN = 12_000  # triangles
@@ -260,6 +260,10 @@ def scatter(solid: Any, size: float) -> tuple[Surface, Floats, Floats, Floats, I
             break
         bulge, longest = 1.5 * bulge, 1.1 * longest
     at, area, inwards = _corners(light, number, corner_area)
+    # Where it is curved most, points are finest, and would yield most: they count as much as half of all others.
+    smooth = ~inwards.any(1)
+    if smooth.any():
+        area[smooth] = np.maximum(area[smooth], np.median(area[smooth]))
     return light, at + INSET * size * inwards, normal, area, number
 
 

@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 CELLS = 48  # along the longest side: the surface of a ball is right to 4e-5 of its size, of a box to 5e-4 (edges)
 BORDER = 2.5  # cells around the mesh, so that the spline has values on all sides of the surface
 ASIDE = 1e-7  # cells by which rays pass beside the points of the grid, where vertices like to lie
+ROUGH = 1.2  # cells: by how much the nearest value can be off, half a diagonal and what makes it a spline
 LOW, PER, COUNT, FIRST, PLACE = 0, 3, 4, 7, 8  # columns: lowest corner, 1/spacing, points along each axis, first value
 
 
@@ -59,7 +60,7 @@ def grid_field(grid, place, row, p):
     nx, ny, nz = int(place[row, COUNT]), int(place[row, COUNT + 1]), int(place[row, COUNT + 2])
     # NaN and what is far away both end up on the border.
     x = (_within(y[0], nx), _within(y[1], ny), _within(y[2], nz))
-    i, j, k = int(x[0] + 0.5), int(x[1] + 0.5), int(x[2] + 0.5)
+    i, j, k = min(int(x[0] + 0.5), nx - 2), min(int(x[1] + 0.5), ny - 2), min(int(x[2] + 0.5), nz - 2)
     wx, sx = _weights(x[0] - i)
     wy, sy = _weights(x[1] - j)
     wz, sz = _weights(x[2] - k)
@@ -86,6 +87,18 @@ def grid_field(grid, place, row, p):
         length = math.sqrt(square + phi * phi)
         return length, scale(axpy(phi, g, beyond), 1.0 / length)
     return phi, g
+
+
+@kernel
+def surely_beyond(grid, place, row, p, far):
+    """Whether the nearest value of the grid alone tells that p is farther from the mesh than `far`."""
+    per = place[row, PER]
+    nx, ny, nz = int(place[row, COUNT]), int(place[row, COUNT + 1]), int(place[row, COUNT + 2])
+    x = scale(sub(p, (place[row, LOW], place[row, LOW + 1], place[row, LOW + 2])), per)
+    if not (0.0 <= x[0] < nx - 1.0 and 0.0 <= x[1] < ny - 1.0 and 0.0 <= x[2] < nz - 1.0):
+        return False
+    at = (int(x[0] + 0.5) * ny + int(x[1] + 0.5)) * nz + int(x[2] + 0.5)
+    return grid[int(place[row, FIRST]) + at] - ROUGH / per > far
 
 
 @kernel(inline=True)

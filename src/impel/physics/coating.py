@@ -25,7 +25,7 @@ ROUND_SHARE, FLAT_SHARE = 0.02, 0.004
 # by 1 + (depth/firm)⁴, where firm is this share of the way to its middle. Such a load sinks in by a few per cent, and
 # asks for shorter steps only as long as it is there.
 FIRM_SHARE = 0.0115
-MESH_FIRM, MESH_FIRM_SHARE = 3e-4, 0.03  # m, or that share: what has thin parts and sharp edges all over
+MESH_FIRM, MESH_FIRM_SHARE = 2.5e-4, 0.05  # m, or that share: what has thin parts and sharp edges all over
 
 
 class Coating(NamedTuple):

@@ -14,7 +14,7 @@ from impel.geometry.fields import Shapes
 from impel.geometry.kinds import BOX, CORE, CYLINDER, MESH, PLANE, RADIUS, SKIN, SPHERE
 from impel.geometry.samples import Samples, make_samples
 from impel.geometry.shapes import make_extents, make_shapes
-from impel.kernel import Floats2, Integers2, Shorts2, kernel, struct
+from impel.kernel import Floats2, Integers2, Shorts2, Singles2, kernel, struct
 from impel.motion.rotations import (
     add,
     axpy,
@@ -88,8 +88,9 @@ class Contacts:
     shapes: Shapes
     samples: Samples | None
     near: Near
-    seen: Floats2  # (P, 9) of two boxes: where they were when ...
+    seen: Floats2  # (P, 11) of two boxes or meshes: where they were when ...
     listed: Shorts2  # (P, 80 or 800) ... the points of each that may be inside the other were listed, see box_points.py
+    clear: Singles2  # (P, 0 or 800) ... and how far each of a mesh's was from the other then
     strain: Floats  # (N,) scratch: stiffness felt by a body over its inertia, 1/s²
     patch: Floats2  # (2 + FOUND, COLUMNS) scratch
 
@@ -140,6 +141,7 @@ def make_contacts(
         near=near,
         seen=np.zeros((0, SEEN)),
         listed=np.zeros((0, 2 * (MOST if arrays.grid is None else MOST_OF_MESH)), np.int32),
+        clear=np.zeros((0, 0 if arrays.grid is None else 2 * MOST_OF_MESH), np.float32),
         strain=np.zeros(n),
         patch=np.zeros((2 + FOUND, COLUMNS)),
     )
@@ -393,7 +395,7 @@ def _press_into(contacts, p, side, a, b, qa, qb, apart, motion, material, patch)
     if presses_as_mesh(kind, shapes.kind[b]):
         rows = rows_of(turn)
         if side == 0 or shapes.kind[b] < MESH:
-            list_mesh_points(contacts, p, side, a, b, centre, turn)
+            list_mesh_points(contacts, p, side, a, b, centre, turn, speed)
         press_mesh_points(contacts, p, side, a, b, centre, rows, half, motion, material, finest, patch)
         return gap, speed
     if kind <= CYLINDER:

@@ -5,15 +5,22 @@ move. Beside its points a mesh has sharp edges: between two points of an edge, w
 in, a point is set where it is deepest, so that edges that cross do not sink into each other.
 """
 
+import math
+
+from impel.geometry.fields import field
+from impel.geometry.grids import surely_beyond
 from impel.geometry.kinds import BOX, CORE, MESH, RADIUS, SKIN
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, conjugate, dot, get3, get3_at, norm, rotate, scale, set3_at, set4_at, sub
 from impel.motion.rotations import transform, unrotate
 from impel.physics.box_points import turned
-from impel.physics.broadphase import COUNTS, UNLISTED
+from impel.physics.broadphase import ALLOWED, COUNTS, MOVED, UNLISTED
 from impel.physics.patches import box_around, distance, facing, overlap, press_point, rows_of
 
-MARGIN = 0.02  # of the smaller body's radius: by which a point may move until a new list is due
+# By how far a point may move until a new list is due: what it goes in this time, but within these shares of the smaller
+# body's radius.
+MARGIN_TIME, LEAST, MOST = 3e-3, 0.005, 0.06
+STEEP, ROUNDING = 1.3, 1e-7  # by how much a spline can be steeper than 1; m: of distances kept in single precision
 LOOKS = 10  # for the deepest place of an edge
 
 
@@ -26,15 +33,18 @@ def presses_as_mesh(kind_a, kind_b):
 
 
 @kernel
-def list_mesh_points(contacts, p, side, a, b, centre, turn):
+def list_mesh_points(contacts, p, side, a, b, centre, turn, speed):
     """List the points of A that may be inside B, and those of B inside A if it has any, if need be; A is in B's frame."""
     seen, extent, kind = contacts.seen, contacts.extent, contacts.shapes.kind
     radius = min(extent[a, RADIUS], extent[b, RADIUS])
     place = centre if extent[a, RADIUS] <= extent[b, RADIUS] else unrotate(turn, centre)
-    margin = MARGIN * radius
     if seen[p, COUNTS] != UNLISTED:
-        if norm(sub(place, get3_at(seen, p, 0))) + 2.0 * radius * turned(turn, seen, p) <= margin:
+        seen[p, MOVED] = norm(sub(place, get3_at(seen, p, 0))) + 2.0 * radius * turned(turn, seen, p)
+        if seen[p, MOVED] <= seen[p, ALLOWED]:
             return
+    seen[p, MOVED] = 0.0
+    margin = min(max(MARGIN_TIME * speed, LEAST * radius), MOST * radius)
+    seen[p, ALLOWED] = margin
     set3_at(seen, p, 0, place)
     set4_at(seen, p, 3, turn)
     seen[p, COUNTS + side] = _list(contacts, p, side, a, b, centre, rows_of(turn), margin)
@@ -63,21 +73,36 @@ def _list(contacts, p, side, a, b, centre, rows, margin):
         if not overlap(first, last, low, high):
             continue
         x = add(centre, transform(rows, scale(add(first, last), 0.5)))
-        if distance(shapes, b, x)[0] > samples.radius[here] + margin:
+        reached = samples.radius[here] + margin
+        if _at_least(shapes, b, x, reached) > reached:
             continue
         if group:
             c = here + 1
             continue
         for s in range(samples.range[here, 0], samples.range[here, 1]):
-            far = margin
-            if samples.area[s] < 0.0:
-                far += norm(get3(samples.normal, s))
-            if distance(shapes, b, add(centre, transform(rows, get3(samples.at, s))))[0] <= far:
+            wide = norm(get3(samples.normal, s)) if samples.area[s] < 0.0 else 0.0
+            x = add(centre, transform(rows, get3(samples.at, s)))
+            phi = _at_least(shapes, b, x, margin + wide)
+            if wide > 0.0 and phi <= margin + wide:
+                along = transform(rows, get3(samples.normal, s))
+                for k in (-0.875, -0.625, -0.375, -0.125, 0.125, 0.375, 0.625, 0.875):
+                    phi = min(phi, _at_least(shapes, b, axpy(k, along, x), margin + wide))
+                phi -= 0.125 * wide
+            if phi <= margin:
                 if count == most:
                     return most + 1
                 listed[p, side * most + count] = s
+                contacts.clear[p, side * most + count] = phi
                 count += 1
     return count
+
+
+@kernel
+def _at_least(shapes, b, x, far):
+    """How far a point is from B; infinite where it is plain that this is more than `far`."""
+    if shapes.kind[b] == MESH and surely_beyond(shapes.grid, shapes.place, shapes.part[b, 0], x, far):
+        return math.inf
+    return field(shapes, b, x)[0]
 
 
 @kernel
@@ -86,7 +111,10 @@ def press_mesh_points(contacts, p, side, a, b, centre, rows, half, motion, mater
     samples, listed = contacts.samples, contacts.listed
     most, count = listed.shape[1] // 2, int(contacts.seen[p, COUNTS + side])
     if count <= most:
+        moved = STEEP * contacts.seen[p, MOVED] + ROUNDING
         for k in range(side * most, side * most + count):
+            if contacts.clear[p, k] > moved:
+                continue
             _press(contacts.shapes, samples, listed[p, k], b, centre, rows, motion, material, finest, patch)
         return
     low, high = box_around(centre, rows, half)
@@ -96,7 +124,9 @@ def press_mesh_points(contacts, p, side, a, b, centre, rows, half, motion, mater
         group = samples.range[here, 0] < 0
         c = samples.range[here, 1] if group else here + 1
         x = add(centre, transform(rows, scale(add(first, last), 0.5)))
-        if not overlap(first, last, low, high) or distance(contacts.shapes, b, x)[0] > samples.radius[here]:
+        if not overlap(first, last, low, high):
+            continue
+        if _at_least(contacts.shapes, b, x, samples.radius[here]) > samples.radius[here]:
             continue
         if group:
             c = here + 1
