@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.files import Problem
-from impel.geometry.meshfiles import Surface, closed, read_bytes, read_mesh, surface_of
+from impel.geometry.meshfiles import Surface, closed, read_bytes, read_mesh, surface_of, welded
 from impel.motion.orientations import matrix_from_quaternion, quaternion_from_euler, quaternion_from_matrix
 
 Floats = NDArray[np.float64]
@@ -173,8 +173,8 @@ def _plain_maker(shape: dict[str, Any]) -> Maker:
     def make() -> tuple[Any, Surface]:
         from impel.geometry.meshes import exact_mesh
 
-        surface = Surface(*exact_mesh(shape))
-        return closed(surface, "shape.compound"), surface
+        surface = welded(Surface(*exact_mesh(shape)))
+        return closed(surface, "its part"), surface
 
     return make
 
@@ -188,14 +188,13 @@ def _bake(key: str, solid: Any, surface: Surface, upright: bool) -> Baked:
         axes = np.eye(3)
     inside = (whole.vertices - centre) @ axes
     size = float(np.ptp(inside, axis=0).max())
-    light, at, normal, area, group = scatter(solid, size)
+    light, at, normal, area = scatter(solid, size)
     at, normal = (at - centre) @ axes, normal @ axes
     light = light._replace(vertices=(light.vertices - centre) @ axes)
     cells = CELLS
     while True:
         grid = make_grid(inside, whole.triangles, cells)
-        thick = _thickness(grid, light, group, len(at))
-        thin = typical_thickness(thick, area)
+        thin = typical_thickness(grid, light)
         if thin >= 2 * grid.spacing or cells >= MOST_CELLS:
             break
         cells = min(max(int(np.ceil(2.2 * size / thin)), cells + 16), MOST_CELLS)
@@ -244,27 +243,61 @@ def moments(surface: Surface) -> tuple[float, Floats, Floats, Floats]:
     return volume, centre, inertia, axes
 
 
-def scatter(solid: Any, size: float) -> tuple[Surface, Floats, Floats, Floats, Indices]:
-    """A triangulation that is as fine as it is curved, its vertices as points with normals and areas, and which point
-    each corner (T, 3) of a triangle is.
+def scatter(solid: Any, size: float) -> tuple[Surface, Floats, Floats, Floats]:
+    """A triangulation that is as fine as it is curved, and its vertices as points with normals and areas.
 
     Thirds of triangles as areas integrate linear functions exactly, so that a face that lies flat weighs exactly; on
     sharp edges there is a point for each of the sides.
     """
     longest = float(np.sqrt(solid.surface_area() / EVEN)) * 1.2
     bulge = min(SAGITTA, SAGITTA_SHARE * size)
-    while True:
-        light = surface_of(solid.simplify(bulge).refine_to_length(longest))
-        number, corner_area, normal = _smooth(light)
-        if len(normal) <= MOST_POINTS:
-            break
-        bulge, longest = 1.5 * bulge, 1.1 * longest
+    light = surface_of(solid.simplify(bulge).refine_to_length(longest))
+    number, corner_area, normal = _smooth(light)
     at, area, inwards = _corners(light, number, corner_area)
-    # Where it is curved most, points are finest, and would yield most: they count as much as half of all others.
     smooth = ~inwards.any(1)
+    kept = np.arange(len(at))
+    while len(kept) > MOST_POINTS:
+        kept, area_of_kept = _thinned(light, number, at, normal, area, smooth, bulge, longest)
+        if len(kept) > MOST_POINTS:
+            bulge, longest = 1.5 * bulge, 1.1 * longest
+        else:
+            at, normal, area, inwards, smooth = at[kept], normal[kept], area_of_kept, inwards[kept], smooth[kept]
+    # Where it is curved most, points are finest, and would yield most: they count as much as half of all others.
     if smooth.any():
         area[smooth] = np.maximum(area[smooth], np.median(area[smooth]))
-    return light, at + INSET * size * inwards, normal, area, number
+    return light, at + INSET * size * inwards, normal, area
+
+
+def _thinned(
+    surface: Surface,
+    number: Indices,
+    at: Floats,
+    normal: Floats,
+    area: Floats,
+    smooth: NDArray[np.bool_],
+    bulge: float,
+    longest: float,
+) -> tuple[Indices, Floats]:
+    """Which points to keep of a dense mesh, and their areas: all on sharp edges, of the others so many that the surface
+    bulges by no more than that between them."""
+    from scipy.spatial import KDTree
+
+    ends = np.concatenate([number[:, [0, 1]], number[:, [1, 2]], number[:, [2, 0]]])
+    bend = np.linalg.norm(normal[ends[:, 0]] - normal[ends[:, 1]], axis=1)
+    bend /= np.maximum(np.linalg.norm(at[ends[:, 0]] - at[ends[:, 1]], axis=1), 1e-300)
+    curvature = np.full(len(at), 1e-9)
+    np.maximum.at(curvature, ends.ravel(), np.repeat(bend, 2))
+    apart = np.where(smooth, np.minimum(np.sqrt(4 * bulge / curvature), longest), 0.0)
+    near = KDTree(at).query_ball_point(at, apart)
+    gone = np.zeros(len(at), bool)
+    for i in np.argsort(apart, kind="stable").tolist():
+        if not gone[i]:
+            others = [j for j in near[i] if smooth[j] and j != i and normal[i] @ normal[j] > 0.0]
+            gone[others] = True
+    kept = np.flatnonzero(~gone)
+    way = 2 * float(np.median(apart[smooth]))  # a face does not lend its area to the one behind it
+    heir = KDTree(np.concatenate([at[kept], way * normal[kept]], axis=1)).query(np.concatenate([at, way * normal], axis=1))
+    return kept, np.bincount(heir[1], area, len(kept))
 
 
 def _corners(surface: Surface, number: Indices, corner_area: Floats) -> tuple[Floats, Floats, Floats]:
@@ -343,8 +376,8 @@ def _smooth(surface: Surface) -> tuple[Indices, Floats, Floats]:
     return number.reshape(-1, 3), double / 6, normal
 
 
-def _thickness(grid: Any, surface: Surface, number: Indices, count: int) -> Floats:
-    """(S,) half of the thickness behind each point: the mean of that behind its triangles."""
+def typical_thickness(grid: Any, surface: Surface) -> float:
+    """Half the thickness of all but the thinnest part of a surface."""
     from impel.geometry.grids import half_thickness, place_row
 
     facing, double = _facing(surface)
@@ -353,15 +386,9 @@ def _thickness(grid: Any, surface: Surface, number: Indices, count: int) -> Floa
     values, place = np.ascontiguousarray(grid.values).ravel(), np.array([place_row(grid, 0)])
     middle = surface.vertices[surface.triangles].mean(1)
     half_thickness(values, place, middle, facing, 0.5 * grid.spacing, longest, out)
-    weight = np.maximum(np.repeat(double, 3), 1e-300)
-    return np.bincount(number.ravel(), weight * np.repeat(out, 3), count) / np.bincount(number.ravel(), weight, count)
-
-
-def typical_thickness(thick: Floats, area: Floats) -> float:
-    """Half the thickness of all but the thinnest part of a surface."""
-    order = np.argsort(thick)
-    share = np.cumsum(area[order]) / area.sum()
-    return float(thick[order][np.searchsorted(share, THIN)])
+    order = np.argsort(out)
+    share = np.cumsum(double[order]) / double.sum()
+    return float(out[order][min(np.searchsorted(share, THIN), len(out) - 1)])
 
 
 def support_of(at: Floats, area: Floats, normal: Floats, vertices: Floats, inner: float) -> float:

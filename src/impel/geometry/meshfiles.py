@@ -63,7 +63,7 @@ def read_mesh(path: str | Path, data: bytes, part: str | None = None) -> Surface
     if any(mesh.colors is not None for mesh in meshes.values()):
         grey = [np.full_like(mesh.vertices, 0.5) if mesh.colors is None else mesh.colors for mesh in meshes.values()]
         colors = np.concatenate(grey)
-    return _welded(Surface(vertices, triangles, colors))
+    return welded(Surface(vertices, triangles, colors))
 
 
 def _parts(path: str | Path, data: bytes, part: str | None) -> dict[str, Surface]:
@@ -113,7 +113,7 @@ def _colors(mesh: Any) -> Floats | None:
     return np.where(encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4)
 
 
-def _welded(surface: Surface) -> Surface:
+def welded(surface: Surface) -> Surface:
     """Vertices at the same place become one; triangles without area go."""
     vertices, triangles, colors = surface
     size = float(np.ptp(vertices, axis=0).max())

@@ -1,11 +1,13 @@
 """Writes down a performance, frame by frame, as a take."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from impel.control.targets import apart, carried_along, place_of, target_position, turn_of
+from impel.geometry.meshes import drawn_as, surfaces_of
 from impel.kernel import kernel
 from impel.motion.orientations import conjugate_quaternions, multiply_quaternions
 from impel.motion.paths import Paths, distance_to_path, length_until, polyline, stretch_lengths
@@ -13,7 +15,7 @@ from impel.motion.rotations import conjugate, dot, get3, get4, logarithm, multip
 from impel.physics.bodies import kinetic_energy
 from impel.physics.joint_forces import spring_energy
 from impel.scene import Scene
-from impel.scene.bodies import Body
+from impel.scene.bodies import BAKED, Body
 from impel.scene.cameras import Camera
 from impel.stage.lines import lines_of
 from impel.stage.outcome import outcomes
@@ -102,13 +104,14 @@ class Recorder:
             names=list(compiled.cast),
             position=position,
             orientation=orientation,
-            shapes=[body.shape.to_document() for body in compiled.cast.values()],
+            shapes=[_drawn(body) for body in compiled.cast.values()],
             colors=[_color(i, body) for i, body in enumerate(compiled.cast.values())],
             events=sorted([*told, *footfalls, *ends], key=lambda event: event["time"]),
             channels=channels,
             tracks=tracks,
             paths=paths,
             wires=wires,
+            surfaces=_surfaces(compiled.cast.values()),
             ropes=ropes,
             camera=None if scene.camera is None else _plain(scene.camera),
             cameras=[_plain(cut) for cut in scene.cameras],
@@ -195,3 +198,17 @@ def _keys(scene: Scene) -> dict[str, list[Any]]:
 
 def _color(i: int, body: Body) -> str:
     return body.color or (GROUND if body.shape.kind == "plane" else PALETTE[i % len(PALETTE)])
+
+
+def _drawn(body: Body) -> dict[str, Any]:
+    """A body's shape as takes know it: they keep meshes themselves."""
+    shape = body.shape.to_document()
+    return drawn_as(shape, body.color is None) if body.shape.kind in BAKED else shape
+
+
+def _surfaces(cast: Iterable[Body]) -> dict[str, Floats]:
+    kept: dict[str, Floats] = {}
+    for body in cast:
+        if body.shape.kind in BAKED:
+            kept |= surfaces_of(body.shape.to_document())
+    return kept
