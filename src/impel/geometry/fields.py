@@ -112,23 +112,28 @@ def blob_part_field(elements, e, p):
         return 0.0, (0.0, 0.0, 1.0)
     v = _way_from_part(elements, e, p)
     length = norm(v)
-    return length - elements[e, 6], _direction(v, length)
+    return length - abs(elements[e, 6]), _direction(v, length)
 
 
 @kernel
 def _blob_field(elements, first, last, blend, p):
     """Smooth minimum -t·log(Σ exp(-distance/t)) of the distances to the elements, t = blend/4.
 
-    It does not depend on the order of the elements, and one element alone keeps its exact distance.
+    It does not depend on the order of the elements, and one element alone keeps its exact distance. The pieces of a
+    curve, whose radii have a minus, are one element.
     """
     t = max(0.25 * blend, 1e-12)
     nearest = math.inf
     total = 0.0
-    g = (0.0, 0.0, 0.0)
+    g, v, length = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), math.inf
     for e in range(first, last):
-        v = _way_from_part(elements, e, p)
-        length = norm(v)
-        distance = length - elements[e, 6]
+        way = _way_from_part(elements, e, p)
+        far = norm(way)
+        if elements[e, 6] > 0.0 or far < length:
+            v, length = way, far
+        if e + 1 < last and elements[e + 1, 6] < 0.0:
+            continue
+        distance = length - abs(elements[e, 6])
         if distance < nearest:
             shrink = math.exp((distance - nearest) / t)
             total *= shrink

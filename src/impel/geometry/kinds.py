@@ -65,7 +65,7 @@ def size_of(shape: dict[str, Any]) -> tuple[float, float, float]:
 def inner_of(shape: dict[str, Any]) -> float:
     """How deep inside a point can be, in metres."""
     if "blob" in shape:
-        return float(blob_elements(shape["blob"])[:, 6].min())
+        return float(abs(blob_elements(shape["blob"])[:, 6]).min())
     if KINDS[kind_of(shape)].number == MESH:
         return bake(shape).inner
     return float(KINDS[kind_of(shape)].extent(size_of(shape))[INNER])

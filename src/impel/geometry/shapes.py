@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.geometry.blobs import blob_elements
+from impel.geometry.blobs import blob_elements, blob_parts
 from impel.geometry.fields import Shapes
 from impel.geometry.baking import Baked, bake
 from impel.geometry.grids import Grid, place_row
@@ -71,7 +71,7 @@ def make_extents(shapes: list[dict[str, Any]], arrays: Shapes) -> Floats:
 def _blob_extent(shapes: Shapes, i: int) -> Floats:
     extent = np.zeros(6)
     if shapes.elements is not None:
-        parts = shapes.elements[slice(*shapes.part[i])]
+        parts = blob_parts(shapes.elements[slice(*shapes.part[i])])
         ends = np.concatenate([parts[:, 0:3], parts[:, 3:6]])
         swollen = np.tile(parts[:, 6] + 0.25 * shapes.size[i, 0] * math.log(len(parts)), 2)
         extent[RADIUS] = (np.linalg.norm(ends, axis=1) + swollen).max()

@@ -22,6 +22,7 @@ from impel.scene.values import (
 )
 
 MOST_BLOB_PARTS = 100
+MOST_BLOB_CURVES, MOST_CURVE_POINTS = 10, 20
 MOST_COMPOUND_PARTS = 100
 MOST_FOLLOW_KEYS = 100_000
 
@@ -59,8 +60,21 @@ class BlobSegment(Model):
     radius: Size = Field(description="How far the flesh reaches from the limb's bone, in metres.")
 
 
+class BlobCurve(Model):
+    """A bent limb of flesh in a blob."""
+
+    example: ClassVar[str] = "{points: [[0, 0, 0], [0.2, 0, 0.1], [0.3, 0, 0.3]], radius: 0.05}"
+    points: list[Point] = Field(
+        min_length=2,
+        max_length=MOST_CURVE_POINTS,
+        description="Places in the body's own frame that its bone goes smoothly through, in metres.",
+    )
+    radius: Size = Field(description="How far the flesh reaches from the bone, in metres.")
+    loop: Flag = Field(default=False, description="true leads the bone back from its last place to its first.")
+
+
 class Blob(Model):
-    """Soft flesh around a skeleton of points and segments, melted into one form."""
+    """Soft flesh around a skeleton of points, segments and curves, melted into one form."""
 
     example: ClassVar[str] = "{points: [{at: [0, 0, 0], radius: 0.2}], blend: 0.05}"
     points: list[BlobPoint] = Field(
@@ -69,14 +83,19 @@ class Blob(Model):
     segments: list[BlobSegment] = Field(
         default_factory=list, max_length=MOST_BLOB_PARTS, description="Limbs of flesh, each from one end to the other."
     )
+    curves: list[BlobCurve] = Field(
+        default_factory=list,
+        max_length=MOST_BLOB_CURVES,
+        description="Bent limbs of flesh, each along a smooth curve: tails, handles, necks.",
+    )
     blend: NotNegative = Field(
         default=0.05, description="How softly neighbouring parts melt into each other, in metres; 0 leaves creases."
     )
 
     @model_validator(mode="after")
     def _has_flesh(self) -> Self:
-        if not self.points and not self.segments:
-            raise ValueError("needs at least one of points or segments")
+        if not self.points and not self.segments and not self.curves:
+            raise ValueError("needs at least one of points, segments or curves")
         return self
 
 
@@ -124,7 +143,7 @@ class Shape(Model):
         default=None, description="An endless flat ground facing its own z axis; write plane: {}."
     )
     blob: Blob | None = Field(
-        default=None, description="Flesh around a skeleton of points and segments, melted together."
+        default=None, description="Flesh around a skeleton of points, segments and curves, melted together."
     )
     mesh: Mesh | None = Field(
         default=None, description="Any closed form, from a file: write mesh: cup.glb, or with scale and part."
@@ -150,7 +169,10 @@ class Shape(Model):
 
     def to_document(self) -> dict[str, Any]:
         """As written in a scene, e.g. {"sphere": 0.2}: what takes and geometry work from."""
-        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+        document = self.model_dump(mode="json", by_alias=True, exclude_none=True)
+        if self.blob is not None and not self.blob.curves:
+            del document["blob"]["curves"]
+        return document
 
     @property
     def half_size(self) -> float:

@@ -108,14 +108,15 @@ def _size(scene: Scene) -> Iterator[str]:
 
 def _files(shape: Shape, where: str) -> Iterator[str]:
     """What is wrong with the meshes behind a shape, or with what they make together."""
-    if shape.kind not in BAKED:
+    if shape.kind not in ("blob", *BAKED):
         return
-    from impel.geometry.baking import bake
+    from impel.geometry.kinds import solid
 
     try:
-        bake(shape.to_document())
+        solid(shape.to_document())
     except Problem as problem:
-        yield from (f"{where}.{shape.kind}: {line}" for line in problem.lines)
+        lines = (line.removeprefix("shape.blob: ").removeprefix("shape: ") for line in problem.lines)
+        yield from (f"{where}.{shape.kind}: {line}" for line in lines)
 
 
 def _body(body: Body, where: str) -> Iterator[str]:

@@ -17,7 +17,7 @@ FARTHEST = 1e10  # m: beyond it a scene cannot be drawn
 LONGEST, SHORTEST = 1e7, 1e-6  # s: a take, and one of its frames
 LARGEST = 1e6  # of any number in a shape, in metres
 MOST_VERTICES = 1_000_000  # of a mesh
-MOST_ELEMENTS = 400  # of a blob: more cannot be meshed in the memory of a small machine
+MOST_ELEMENTS = 2000  # of a blob: more cannot be meshed in the memory of a small machine
 
 
 def mistake_in(take: Take) -> str | None:
@@ -149,7 +149,7 @@ def _is_shape(shape: Any, surfaces: dict[str, Any]) -> bool:
     try:
         if "blob" in shape:  # its mesh is costly; whoever draws it will see
             elements = blob_elements(shape["blob"])
-            return 0 < len(elements) <= MOST_ELEMENTS and bool(np.all(elements[:, 6] > 0))
+            return 0 < len(elements) <= MOST_ELEMENTS and bool(np.all(elements[:, 6] != 0) and elements[0, 6] > 0)
         if "mesh" in shape:
             return _is_surface(shape["mesh"]["surface"], surfaces)
         vertices = mesh_of(shape, segments=8)[0]
