@@ -16,8 +16,8 @@ CELLS = 48  # along the longest side of the grid on which a blob is integrated a
 
 
 def blob_elements(blob: dict[str, Any]) -> Floats:
-    """The skeleton as rows (from, to, radius); a point is a segment of no length. A curve is many segments, of which all
-    but the first have their radius with a minus: they are one part, and do not blend with each other."""
+    """The skeleton as rows (from, to, radius); a point is a segment of no length. A curve is many segments, of which
+    all but the first have their radius with a minus: they are one part, and do not blend with each other."""
     rows = [[*p["at"], *p["at"], p["radius"]] for p in blob.get("points") or []]
     rows += [[*s["from"], *s["to"], s["radius"]] for s in blob.get("segments") or []]
     for curve in blob.get("curves") or []:

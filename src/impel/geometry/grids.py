@@ -1,9 +1,9 @@
 """A closed mesh as a grid of distances, read through a spline: smooth, and its gradient is that of its values.
 
-Near the triangles distances are exact; from there the nearest triangle is handed on from point to point (Bridson 2003,
-fast sweeping), and rays along x that count the triangles they cross tell inside from outside. The spline is
-quadratic and goes through the distances (27 coefficients a look). Flat faces stay exact; edges are rounded by a third of
-a cell.
+Near the triangles distances are exact; from there the nearest triangle is handed on from point to point (Zhao 2005,
+fast sweeping), and rays along x that count the triangles they cross tell inside from outside. The spline is quadratic
+and goes through the distances (27 coefficients a look). Flat faces stay exact; edges are rounded by a third of a
+cell.
 """
 
 import math

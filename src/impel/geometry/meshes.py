@@ -46,9 +46,7 @@ def colors_of(shape: dict[str, Any], surfaces: dict[str, Floats]) -> Floats | No
     return surfaces.get(f"{mesh['surface']}.colors")
 
 
-def mesh_of(
-    shape: dict[str, Any], *, segments: int = 48, surfaces: dict[str, Floats] | None = None
-) -> Mesh:
+def mesh_of(shape: dict[str, Any], *, segments: int = 48, surfaces: dict[str, Floats] | None = None) -> Mesh:
     """The mesh of a shape as written in a scene, e.g. `{"sphere": 0.2}`; round things get `segments` sides. Those of
     meshes in a take are among its `surfaces`."""
     kind: str
@@ -75,10 +73,8 @@ def mesh_of(
             raise Problem("shape: blob: is too thin to be drawn")
         return np.asarray(vertices, float), np.asarray(normals, float), np.asarray(triangles, np.int32)
     if kind == "mesh" and "surface" in size:
-        vertices, normals, triangles = (
-            (surfaces or {})[f"{size['surface']}.{name}"] for name in ("vertices", "normals", "triangles")
-        )
-        return vertices, normals, triangles.astype(np.int32)
+        kept = [(surfaces or {})[f"{size['surface']}.{name}"] for name in ("vertices", "normals", "triangles")]
+        return kept[0], kept[1], kept[2].astype(np.int32)
     if kind in ("mesh", "convex", "compound"):
         baked = bake(shape)
         return baked.vertices, baked.normals, baked.triangles

@@ -1,4 +1,4 @@
-"""Meshes from files, as closed surfaces: read, welded, mended where that is sure, or refused in a line that says why."""
+"""Meshes from files, as closed surfaces: read, welded, mended where that is sure, or refused in a line of reasons."""
 
 import io
 from pathlib import Path
@@ -91,9 +91,8 @@ def _parts(path: str | Path, data: bytes, part: str | None) -> dict[str, Surface
             found[label] = Surface(vertices, faces, _colors(mesh))
     except Problem:
         raise
-    except Exception as error:  # a reader meets anything in a file that is not what it says
-        why = str(error).splitlines()[0][:80] if str(error) else type(error).__name__
-        raise Problem(f"{path}: is not a {kind} file that can be read: {why}") from None
+    except Exception:  # a reader meets anything in a file that is not what it says
+        raise Problem(f"{path}: cannot be read as .{kind}: it is damaged, or not what its name says") from None
     return found
 
 
@@ -201,7 +200,7 @@ def _wound(triangles: Indices) -> Indices:
 
 
 def _separated(vertices: Floats, triangles: Indices) -> tuple[Floats, Indices]:
-    """Solids that touch in an edge or a vertex get each their own there: faces that enclose the same stuff stay together."""
+    """Solids that touch in an edge or a vertex get each their own there."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

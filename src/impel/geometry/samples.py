@@ -25,8 +25,8 @@ Cloud = tuple[Floats, Floats, Floats]  # points, normals and areas
 INSET = 1e-3  # by which border points stand in, as a share of the size, so that equal shapes stacked flush still meet
 BLOB_CELLS = 20  # along the longest side: about a thousand points on a compact blob
 SEGMENTS = 24  # round a shape of a new kind
-CLUSTER = 24  # points of a mesh that are culled together ...
-GROUP = 16  # ... and clusters, where there are more than these
+CLUSTER = 24  # points that are culled together ...
+GROUP = 16  # ... and clusters of a mesh, where there are more than these
 
 
 @struct
@@ -63,7 +63,7 @@ def make_samples(shapes: list[dict[str, Any]], arrays: Shapes) -> Samples | None
                 new = baked_clusters(shape) if arrays.kind[i] == MESH else mesh_clusters(text)
             first = len(spans)
             for group in _groups(new):
-                if len(new) > GROUP:
+                if arrays.kind[i] == MESH and len(new) > GROUP:
                     held.append(np.concatenate([_reached(cloud) for cloud in group]))
                     spans.append((-1, len(held) + len(group)))
                 for cloud in group:

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from impel.geometry.baking import Baked, bake
 from impel.geometry.blobs import blob_elements, blob_parts
 from impel.geometry.fields import Shapes
-from impel.geometry.baking import Baked, bake
-from impel.geometry.grids import Grid, place_row
+from impel.geometry.grids import PLACE, Grid, place_row
 from impel.geometry.kinds import BLOB, CORE, INNER, KINDS, MESH, RADIUS, SKIN, kind_of, size_of, solid
 from impel.motion.orientations import matrix_from_quaternion
 
@@ -51,20 +51,22 @@ def _make_grids(shapes: list[dict[str, Any]], kind: Any, part: Any) -> tuple[Any
             values[baked.key] = count, baked.grid.ravel()
             count += baked.grid.size
         part[i] = len(rows), len(rows) + 1
-        rows.append(place_row(Grid(baked.low, baked.spacing, baked.grid), values[baked.key][0]))
+        row = place_row(Grid(baked.low, baked.spacing, baked.grid), values[baked.key][0])
+        rows.append([*row, *_mesh_extent(baked)])
     if not rows:
         return None, None
     return np.concatenate([grid for _, grid in values.values()]), np.array(rows)
 
 
-def make_extents(shapes: list[dict[str, Any]], arrays: Shapes) -> Floats:
-    """(N, 6) how far shapes with these arrays reach: RADIUS, INNER, CORE and SKIN; infinite for a plane."""
+def make_extents(shapes: Shapes) -> Floats:
+    """(N, 6) how far the shapes reach: RADIUS, INNER, CORE and SKIN of each; infinite for a plane."""
     known = {kind.number: kind.extent for kind in KINDS.values()}
-    extents = np.array([known[kind](size) for kind, size in zip(arrays.kind.tolist(), arrays.size.tolist())])
-    for i in np.flatnonzero(arrays.kind == BLOB):
-        extents[i] = _blob_extent(arrays, int(i))
-    for i in np.flatnonzero(arrays.kind == MESH):
-        extents[i] = _mesh_extent(bake(shapes[i]))
+    extents = np.array([known[kind](size) for kind, size in zip(shapes.kind.tolist(), shapes.size.tolist())])
+    for i in np.flatnonzero(shapes.kind == BLOB):
+        extents[i] = _blob_extent(shapes, int(i))
+    for i in np.flatnonzero(shapes.kind == MESH):
+        if shapes.place is not None:
+            extents[i] = shapes.place[shapes.part[i, 0], PLACE:]
     return extents.reshape(-1, 6)
 
 
@@ -104,7 +106,7 @@ def _form(text: str) -> Form:
 def _form_of(shape: dict[str, Any]) -> Form:
     arrays = make_shapes([shape])
     r, half, _ = arrays.size[0].tolist()
-    return Form(int(arrays.kind[0]), r, half, make_extents([shape], arrays)[0])
+    return Form(int(arrays.kind[0]), r, half, make_extents(arrays)[0])
 
 
 def blob_in_principal_axes(blob: dict[str, Any]) -> Floats:

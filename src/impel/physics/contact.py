@@ -38,7 +38,20 @@ from impel.physics import coating as coating_of
 from impel.physics.bars import DISC, press_bar
 from impel.physics.bodies import Bodies, weighted
 from impel.physics.box_points import list_points, press_listed
-from impel.physics.broadphase import COUNTS, MET, MOST, MOST_OF_MESH, NORMAL, PLACE, POINT, SEEN, SPREAD, STIFF, Near, with_capacity
+from impel.physics.broadphase import (
+    COUNTS,
+    MET,
+    MOST,
+    MOST_OF_MESH,
+    NORMAL,
+    PLACE,
+    POINT,
+    SEEN,
+    SPREAD,
+    STIFF,
+    Near,
+    with_capacity,
+)
 from impel.physics.coating import Coating, both_press, default_coating, rolling_radius
 from impel.physics.friction import CRUSHED, FORCE, KEPT, REMEMBERED, SHEAR, resist_rolling, rub
 from impel.physics.hollows import FOUND, press_ball_all_round
@@ -135,7 +148,7 @@ def make_contacts(
         pair=np.zeros((0, 2), np.int64),
         material=np.zeros((0, 9)),
         coating=coating,
-        extent=make_extents(shapes, arrays),
+        extent=make_extents(arrays),
         shapes=arrays,
         samples=samples,
         near=near,

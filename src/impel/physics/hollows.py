@@ -20,9 +20,8 @@ STEPS = 8
 
 def _icosahedron() -> np.ndarray:
     golden = (1 + 5**0.5) / 2
-    rows = [(0.0, a, b * golden) for a in (-1, 1) for b in (-1, 1)]
-    rows += [(a, b, c) for c, a, b in rows] + [(b, c, a) for c, a, b in rows]
-    return np.array(rows) / math.hypot(1, golden)
+    rows = np.array([(0.0, a, b * golden) for a in (-1, 1) for b in (-1, 1)])
+    return np.concatenate([np.roll(rows, k, axis=1) for k in range(3)]) / math.hypot(1, golden)
 
 
 LOOKS = tuple(tuple(map(float, row)) for row in _icosahedron())

@@ -1,8 +1,8 @@
 """Meshes as bodies that press, or are pressed by points: which points may be inside the other, and what they do there.
 
-As for two boxes (`box_points.py`), what may be inside is listed for either side of a pair, and kept while the two hardly
-move. Beside its points a mesh has sharp edges: between two points of an edge, where the edge of another body has come
-in, a point is set where it is deepest, so that edges that cross do not sink into each other.
+As for two boxes (`box_points.py`), what may be inside is listed for either side of a pair, and kept while the two
+hardly move. Beside its points a mesh has sharp edges: between two points of an edge, where the edge of another body has
+come in, a point is set where it is deepest, so that edges that cross do not sink into each other.
 """
 
 import math
@@ -11,8 +11,22 @@ from impel.geometry.fields import field
 from impel.geometry.grids import surely_beyond
 from impel.geometry.kinds import BOX, CORE, MESH, RADIUS, SKIN
 from impel.kernel import kernel
-from impel.motion.rotations import add, axpy, conjugate, dot, get3, get3_at, norm, rotate, scale, set3_at, set4_at, sub
-from impel.motion.rotations import transform, unrotate
+from impel.motion.rotations import (
+    add,
+    axpy,
+    conjugate,
+    dot,
+    get3,
+    get3_at,
+    norm,
+    rotate,
+    scale,
+    set3_at,
+    set4_at,
+    sub,
+    transform,
+    unrotate,
+)
 from impel.physics.box_points import turned
 from impel.physics.broadphase import ALLOWED, COUNTS, MOVED, UNLISTED
 from impel.physics.patches import box_around, distance, facing, overlap, press_point, rows_of
@@ -34,7 +48,7 @@ def presses_as_mesh(kind_a, kind_b):
 
 @kernel
 def list_mesh_points(contacts, p, side, a, b, centre, turn, speed):
-    """List the points of A that may be inside B, and those of B inside A if it has any, if need be; A is in B's frame."""
+    """If need be, list the points of A that may be inside B, and those of B inside A; A is in B's frame."""
     seen, extent, kind = contacts.seen, contacts.extent, contacts.shapes.kind
     radius = min(extent[a, RADIUS], extent[b, RADIUS])
     place = centre if extent[a, RADIUS] <= extent[b, RADIUS] else unrotate(turn, centre)
@@ -149,7 +163,7 @@ def _press(shapes, samples, s, b, centre, rows, motion, material, finest, patch)
 
 @kernel
 def _press_edge(shapes, samples, s, b, x, phi, rows, motion, material, finest, patch):
-    """An edge about x: a point where it is deepest, as far as it is deeper there than its ends, which press themselves."""
+    """An edge about x: a point where it is deepest, as far as this is deeper than its ends, which press themselves."""
     along = transform(rows, get3(samples.normal, s))
     if phi > norm(along):
         return

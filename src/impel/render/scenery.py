@@ -128,9 +128,7 @@ def _accompanied(poses: Floats, home: list[float], owners: list[int | None]) -> 
     return np.concatenate([poses, *(at_home if i is None else poses[:, i : i + 1] for i in owners)], axis=1)
 
 
-def _meshes(
-    shapes: list[dict[str, Any]], lines: list[Mesh], colors: list[str], surfaces: dict[str, Floats]
-) -> Meshes:
+def _meshes(shapes: list[dict[str, Any]], lines: list[Mesh], colors: list[str], surfaces: dict[str, Floats]) -> Meshes:
     segments = FINE if len(shapes) <= MANY else COARSE
     known: dict[str, Any] = {}
     vertices, normals, starts, triangles, body, color = [], [], [0], [], [], []

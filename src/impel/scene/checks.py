@@ -9,13 +9,14 @@ from impel.complaints import name_like, say
 from impel.files import Problem
 from impel.scene.actors import Actor, Goal, Move, MoveKey, Turn, TurnKey
 from impel.scene.agreements import appointment_problems, frame_problems, step_problems
-from impel.scene.bodies import BAKED, Body, FollowKey, Placed, Shape
+from impel.scene.bodies import Body, FollowKey, Placed
 from impel.scene.cameras import camera_problems
 from impel.scene.changing import while_it_plays
 from impel.scene.derived import Drive, base_of, drive, sag, weight
 from impel.scene.joints import Joint
 from impel.scene.pushes import push_problems
 from impel.scene.scene import Scene
+from impel.scene.shapes import BAKED, Shape
 from impel.scene.timing import timing_problems
 from impel.scene.turning import MOST_STRIDES, STRIDE, strides
 from impel.scene.values import LARGEST_SIZE, WORLD
@@ -180,7 +181,8 @@ def _joint(joint: Joint, where: str, scene: Scene) -> Iterator[str]:
         yield f"{where}.surface: is missing: the world itself has no surface"
     placed = joint.surface or scene.bodies.get(second)
     if joint.kind == "on_surface" and placed is not None and placed.shape.kind in ("blob", *BAKED):
-        yield f"{where}.surface: a point cannot slide over a {placed.shape.kind}; give a simpler surface, such as a sphere"
+        kind = placed.shape.kind
+        yield f"{where}.surface: a point cannot slide over a {kind}; give a simpler surface, such as a sphere"
     if joint.surface is not None:
         yield from _one_orientation(joint.surface, f"{where}.surface")
     yield from _freedom(joint, where, scene)

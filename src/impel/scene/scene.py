@@ -8,11 +8,12 @@ from pydantic import Field, ValidationError
 from impel.complaints import name_like, plain_lines
 from impel.files import Problem, name_beside, write_document
 from impel.scene.actors import Actor, Appointment
-from impel.scene.bodies import SHAPES, Body, move_files
+from impel.scene.bodies import Body, move_files
 from impel.scene.cameras import MOST_CUTS, Camera, Cut
 from impel.scene.changing import MOST_CHANGES, Change
 from impel.scene.joints import Joint
 from impel.scene.pushes import MOST_PUSHES, Push
+from impel.scene.shapes import SHAPES
 from impel.scene.values import CHANGES_IN_PLACE, MAKES_A_NEW_KIND, Model, Name, NotNegative, Point, Positive, Step
 from impel.scene.walkers import Walker, name_walkers
 

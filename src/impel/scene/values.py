@@ -62,7 +62,7 @@ def _sizes(value: tuple[float, ...]) -> tuple[float, ...]:
 
 
 def _moments(value: tuple[float, ...]) -> tuple[float, ...]:
-    if not all(SMALLEST <= v for v in value) or 2 * max(value) > sum(value) * (1 + 1e-9):
+    if not all(v >= SMALLEST for v in value) or 2 * max(value) > sum(value) * (1 + 1e-9):
         raise ValueError("must be three moments greater than 0, none of them more than the other two together")
     return value
 

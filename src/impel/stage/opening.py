@@ -127,8 +127,8 @@ def _pierced(contacts: Contacts, names: list[str], depth: Floats) -> Iterator[st
         for i, j, deep in ((one, other, depths[1]), (other, one, depths[0])):
             if contacts.shapes.kind[i] == MESH and deep > PIERCED * contacts.extent[i, INNER]:
                 yield (
-                    f"bodies.{names[i]}: {names[j]} is stuck {1000 * deep:.3g} mm deep in its mesh at the start, and could "
-                    "not be pushed out again; place them apart"
+                    f"bodies.{names[i]}: {names[j]} is stuck {1000 * deep:.3g} mm deep in its mesh at the start, and "
+                    "could not be pushed out again; place them apart"
                 )
                 break
 
@@ -184,7 +184,7 @@ def _may_overlap(scene: Scene) -> bool:
     if count < 2:
         return False
     shapes = [body.form for body in cast.values()]
-    kinds, extents = (arrays := make_shapes(shapes)).kind, make_extents(shapes, arrays)
+    kinds, extents = (arrays := make_shapes(shapes)).kind, make_extents(arrays)
     starts = [centre_of(solid_of(body), *start_of(body)) for body in cast.values()]
     centre, axes = np.array([at for at, _ in starts]), matrix_from_quaternion([turned for _, turned in starts])
     half = np.where((kinds == PLANE)[:, None], math.inf, 0.0)

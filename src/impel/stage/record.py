@@ -15,8 +15,9 @@ from impel.motion.rotations import conjugate, dot, get3, get4, logarithm, multip
 from impel.physics.bodies import kinetic_energy
 from impel.physics.joint_forces import spring_energy
 from impel.scene import Scene
-from impel.scene.bodies import BAKED, Body
+from impel.scene.bodies import Body
 from impel.scene.cameras import Camera
+from impel.scene.shapes import BAKED
 from impel.stage.lines import lines_of
 from impel.stage.outcome import outcomes
 from impel.stage.performance import Performance
