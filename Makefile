@@ -7,12 +7,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 VALIDATOR := .cache/gltf-validator
 
-.PHONY: demo test test-plain test-wheel library wheel audit bench fuzz fuzz-takes fuzz-ends rewind gallery pictures pages lint clean
+THREE := src/impel/studio/three
+.PHONY: demo studio soak test test-plain test-wheel library wheel audit bench fuzz fuzz-takes fuzz-ends rewind gallery pictures pages lint clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/impel demo -o out
 
-test: lint $(VALIDATOR)/.installed
+# The studio in the browser: `make studio SCENE=scene.yaml`.
+studio: $(VENV)/.studio-installed $(THREE)/three.module.js
+	@$(BIN)/impel studio $(SCENE)
+
+test: lint $(VALIDATOR)/.installed $(THREE)/three.module.js
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 # Without numba's inner classes: kernels, physics, control, stage, and one run of each command, in one process.
@@ -28,7 +33,7 @@ audit: $(VENV)/.test-installed $(VALIDATOR)/.installed
 library: $(VENV)/.installed
 	$(BIN)/python ship.py
 
-wheel: library
+wheel: library $(THREE)/three.module.js
 	rm -rf dist
 	$(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps -w dist .
 	@ls dist
@@ -60,6 +65,10 @@ fuzz-ends: $(VENV)/.test-installed
 rewind: $(VENV)/.test-installed
 	$(BIN)/python tests/stage/rewinding.py
 
+# An hour of random work in the studio; SECONDS and SEED as you like.
+soak: $(VENV)/.test-installed $(THREE)/three.module.js
+	$(BIN)/python tests/studio/soaking.py $(or $(SECONDS),3600) $(SEED)
+
 gallery: $(VENV)/.installed
 	$(BIN)/impel gallery -o out/gallery
 
@@ -86,6 +95,10 @@ $(VENV)/.installed: $(VENV)/.created pyproject.toml constraints.txt
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
 	@touch $@
 
+$(VENV)/.studio-installed: $(VENV)/.installed
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[studio]'
+	@touch $@
+
 $(VENV)/.test-installed: $(VENV)/.installed
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
 	@touch $@
@@ -94,3 +107,12 @@ $(VENV)/.test-installed: $(VENV)/.installed
 $(VALIDATOR)/.installed:
 	npm install --silent --no-audit --no-fund --prefix $(VALIDATOR) gltf-validator@2.0.0-dev.3.10
 	@touch $@
+
+# three.js, which draws the studio's pictures; wheels bring it along.
+$(THREE)/three.module.js:
+	npm install --silent --no-audit --no-fund --prefix .cache/three three@0.187.0
+	@mkdir -p $(THREE)
+	@cp .cache/three/node_modules/three/LICENSE .cache/three/node_modules/three/build/three.core.js $(THREE)
+	@cp .cache/three/node_modules/three/examples/jsm/controls/OrbitControls.js $(THREE)
+	@cp .cache/three/node_modules/three/examples/jsm/controls/TransformControls.js $(THREE)
+	@cp .cache/three/node_modules/three/build/three.module.js $(THREE)

@@ -1,6 +1,7 @@
 """What the README says is true today."""
 
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -87,3 +88,21 @@ def test_what_the_tutorial_invites_to_try_happens() -> None:
 def test_pictures_of_the_readme_exist() -> None:
     for picture in re.findall(r"!\[.*?\]\((.*?)\)", README):
         assert (ROOT / picture).stat().st_size > 10_000
+
+
+def test_on_the_page_of_a_wheel_all_links_lead_to_the_projects_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    interfaces = {"builders.hooks": "BuildHookInterface", "metadata": "MetadataHookInterface"}
+    for room, interface in interfaces.items():  # what builds wheels is not there where tests run
+        module = f"hatchling.{room}.plugin.interface"
+        monkeypatch.setitem(sys.modules, module, type(sys)(module))
+        monkeypatch.setattr(sys.modules[module], interface, object, raising=False)
+    absolute = runpy.run_path(str(ROOT / "hatch_build.py"))["absolute"]
+    home = "https://example.org/impel"
+    page = absolute(README, home)
+    links = re.findall(r"(!?)\[[^\]]*\]\((.*?)\)", page)
+    assert len(links) > 20
+    for picture, link in links:
+        name = link.removeprefix(f"{home}/{'raw' if picture else 'blob'}/HEAD/")
+        assert name != link
+        assert (ROOT / name).exists()
+    assert absolute(page, home) == page

@@ -64,8 +64,18 @@ def test_a_walk_is_a_take_with_footfalls_where_feet_land(walked):
     total = sum(take.channels[f"energy.{term}"] for term in ("torque", "legs", "body", "acceleration"))
     np.testing.assert_allclose(take.channels["energy"], total, rtol=1e-12)
     assert np.all(np.diff(take.channels["energy"]) >= 0)
-    with pytest.raises(Problem, match="fps: must divide 240"):
-        as_take(walked, fps=50)
+
+
+def test_a_walk_is_a_take_at_any_rate(walked):
+    ticks, take = as_take(walked, fps=240), as_take(walked, fps=25)
+    np.testing.assert_allclose(np.diff(take.time), 1 / 25, rtol=1e-9)
+    assert take.events == ticks.events
+    both = slice(0, None, 5)  # every fifth of these frames, 0.2 s apart, is a tick
+    np.testing.assert_allclose(take.position[both], ticks.position[::48][: len(take.time[both])], atol=1e-9)
+    at = [np.interp(take.time, ticks.time, ticks.position[:, 0, k]) for k in range(3)]
+    np.testing.assert_allclose(take.position[:, 0].T, at, atol=1e-4)
+    with pytest.raises(Problem, match="fps: must be greater than 0"):
+        as_take(walked, fps=0)
 
 
 def test_the_example_of_the_package_runs():

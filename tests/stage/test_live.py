@@ -13,6 +13,7 @@ from test_performance import busy_scene, same
 from impel import Problem, Scene, Show, play, simulate
 from impel.files import format_document, parse_document
 from impel.scene import parse_scene
+from impel.stage import Performance
 from impel.stage.step import play as kernel
 
 CHANGES: list[tuple[str, Any]] = [
@@ -272,6 +273,48 @@ def test_frames_bring_what_happened_since_the_one_before() -> None:
     events = [event for frame in frames for event in frame.events]
     assert sorted(events, key=lambda e: e["time"]) == [e for e in take.events if e in events]
     assert len(events) > 5
+
+
+def test_whoever_stops_goes_back_and_looks_again_hears_nothing_twice() -> None:
+    show = play(busy_scene())
+    first = [frame.events for frame in show]
+    middle = next(number for number, events in enumerate(first) if number > 10 and events)
+    again = play(busy_scene())
+    for frame in again:
+        if frame.number == middle:
+            moment = again.snapshot()
+            break
+    assert [frame.events for frame in again] == first[middle:]
+    again.restore(moment)
+    assert [frame.events for frame in again.branch()] == first[middle:]
+    assert [frame.events for frame in again] == first[middle:]
+
+
+def test_a_show_does_not_go_on_from_a_moment_without_its_frames() -> None:
+    show = play(busy_scene())
+    with pytest.raises(Problem, match="only from the snapshot of a show"):
+        show.restore(Performance(busy_scene()).snapshot())
+
+
+def test_after_its_last_frame_a_show_has_no_next_one() -> None:
+    show = play(busy_scene())
+    last = [frame.number for frame in show][-1]
+    with pytest.raises(Problem, match=r"ends at 1 s \(world.seconds\): there is no next frame"):
+        show.next_frame()
+    assert len(show.take().time) == last + 1
+
+
+@pytest.mark.parametrize("scene", ["scene.yaml", None, {"bodies": {}}])
+def test_what_is_no_scene_is_one_plain_line(scene: Any) -> None:
+    for start in (play, simulate):
+        with pytest.raises(Problem, match=r"^scene: must be a Scene, got .*; load_scene reads one from a file$"):
+            start(scene)
+
+
+@pytest.mark.parametrize("force", [[math.nan, 0, 0], [1, 2], "up", None])
+def test_a_controller_that_pushes_with_no_force_is_told_at_once(force: Any) -> None:
+    with pytest.raises(Problem, match=r"^force: must be three finite numbers \[x, y, z\], got "):
+        simulate(busy_scene(), controller=lambda moment: moment.push("ball", force))
 
 
 def test_a_thousand_different_scenes_leave_little_behind() -> None:

@@ -19,6 +19,7 @@ from impel.takes import EVENT_KINDS, Take, load_npz, save_npz
 from impel.takes.take import VERSION, path_at
 
 NUMBERS = st.floats(-1e9, 1e9)
+POINT = {"points": [{"at": [0, 0, 0], "radius": 1}]}  # of a blob
 NAMES = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=8)
 
 
@@ -126,6 +127,10 @@ def saved_with(path, **changes):
         ({"shapes": np.array(json.dumps([{"box": [1, 2]}] * 4))}, "shapes"),
         ({"shapes": np.array(json.dumps([{"capsule": {"radius": 1}}] * 4))}, "shapes"),
         ({"shapes": np.array(json.dumps([{"teapot": 1}] * 4))}, "shapes"),
+        ({"shapes": np.array(json.dumps([{"sphere": "1e300"}] * 4))}, "shapes"),
+        ({"shapes": np.array(json.dumps([{"blob": {"points": [{"at": [0, 0, None], "radius": 1}]}}] * 4))}, "shapes"),
+        ({"shapes": np.array(json.dumps([{"blob": POINT | {"blend": None}}] * 4))}, "shapes"),
+        ({"shapes": np.array(json.dumps([{"blob": POINT | {"blend": "nan"}}] * 4))}, "shapes"),
         ({"shapes": np.array("[" * 100_000)}, "shapes"),
         ({"colors": np.array('["red", "red", "red", "red"]')}, "colors"),
         ({"colors": np.array('["#1234567", "#123456", "#123456", "#123456"]')}, "colors"),

@@ -84,6 +84,12 @@ def test_the_same_motion_is_simulated_whatever_rate_is_asked_for(tmp_path):
             np.testing.assert_allclose(keys, fine.position[::10, body], atol=1e-3)
 
 
+@pytest.mark.parametrize("fps", [0, -24, float("nan"), "24", None])
+def test_a_rate_that_is_none_is_refused(fps):
+    with pytest.raises(Problem, match=r"^fps: must be a number greater than 0"):
+        resampled(parade(3, 4), fps)
+
+
 def test_what_sleeps_is_there_at_every_moment():
     scene = Scene(seconds=2)
     scene.body("ground", plane={}, fixed=True)

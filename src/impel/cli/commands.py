@@ -198,6 +198,43 @@ def demo(
     simulate_file(DEMO, [output / f"{DEMO.stem}{extension}" for extension in (".glb", ".mp4", ".png")])
 
 
+Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="On 127.0.0.1; 0 takes any that is free.")]
+
+
+@app.command()
+def studio(
+    scene: Annotated[
+        Path | None,
+        typer.Argument(metavar="[SCENE]", help="A scene file; without one there are examples.", show_default=False),
+    ] = None,
+    port: Port = 0,
+    browser: Annotated[bool, typer.Option(help="Open it in the browser.")] = True,
+) -> None:
+    """Open a scene in the browser: change a number, see the motion change.
+
+    Example:  impel studio scene.yaml
+    """
+    from impel.cli.studio import run
+
+    run(scene, port=port, pages=True, browser=browser)
+
+
+@app.command()
+def serve(
+    scene: Annotated[
+        Path | None, typer.Argument(metavar="[SCENE]", help="A scene file to begin with.", show_default=False)
+    ] = None,
+    port: Port = 0,
+) -> None:
+    """The studio without its page, for other programs: load, change, simulate, stream, cancel.
+
+    Example:  impel serve scene.yaml --port 8642
+    """
+    from impel.cli.studio import run
+
+    run(scene, port=port, pages=False, browser=False)
+
+
 def _stand_in(name: str, summary: str) -> None:
     @app.command(name, help=summary)
     def group() -> None:

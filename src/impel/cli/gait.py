@@ -213,7 +213,7 @@ def walk(
     seconds: Annotated[Number, _wish("Stop after this time, wherever it is.")] = None,
     stairs: Stairs = None,
     obstacle: Obstacle = None,
-    fps: Annotated[int, typer.Option(help="Frames a second; must divide 240.")] = 60,
+    fps: Annotated[float, typer.Option(min=1, max=1000, help="Frames a second.")] = 60.0,
 ) -> None:
     """Walk along a path and write the motion.
 

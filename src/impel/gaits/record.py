@@ -12,6 +12,7 @@ from impel.gaits.gait import AMPLITUDE, PACE, TICK
 from impel.gaits.legs import pose_legs
 from impel.gaits.walk import Walk
 from impel.gaits.walker import Floats, rig_of
+from impel.takes.resampling import resampled
 from impel.takes.take import Take
 
 GROUND_WIDTH = 4.0  # m, of the stairs and obstacles as drawn
@@ -91,12 +92,14 @@ def _along(z: Floats, y: Floats) -> Floats:
     return q
 
 
-def as_take(walk: Walk, *, fps: int = 60) -> Take:
+def as_take(walk: Walk, *, fps: float = 60) -> Take:
     """The walk as a take: the walker's bodies, the floor, steps and obstacles, footfalls as events."""
     rate = round(1 / TICK)
-    if fps <= 0 or rate % fps:
-        raise Problem(f"fps: must divide {rate}, like 24, 30, 48, 60 or 120, got {fps}")
-    every = rate // fps
+    if not fps > 0:
+        raise Problem(f"fps: must be greater than 0, got {fps:g}")
+    if rate % fps:  # frames that are not among the walk's own
+        return resampled(as_take(walk, fps=rate), fps)
+    every = round(rate / fps)
     keys = tracks(walk, every=every)
     frames = len(keys.times)
     names, shapes, colors, places = _ground(walk)

@@ -34,6 +34,8 @@ SHORTEST_STEP = 1e-6  # seconds an actuator may ask for before it is surely a mi
 
 def problems(scene: Scene) -> list[str]:
     """Everything that is wrong, one line per mistake, each beginning with the field."""
+    if not isinstance(scene, Scene):
+        return [f"must be a Scene, got {say(scene)}; load_scene reads one from a file"]
     lines = list(_size(scene))
     for name, body in scene.bodies.items():
         lines += _body(body, f"bodies.{name}")

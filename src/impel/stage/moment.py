@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from impel.complaints import say
 from impel.files import Problem
 
 if TYPE_CHECKING:
@@ -50,10 +51,21 @@ class Moment:
         """Push its centre of mass with a force in newtons, until told otherwise."""
         hand = self._performance.stage.hand
         assert hand is not None
-        hand.push[self._index(body)] = force
+        hand.push[self._index(body)] = _three(force, "force")
 
     def twist(self, body: str, torque: Sequence[float]) -> None:
         """Twist it with a torque in newton metres, until told otherwise."""
         hand = self._performance.stage.hand
         assert hand is not None
-        hand.twist[self._index(body)] = torque
+        hand.twist[self._index(body)] = _three(torque, "torque")
+
+
+def _three(vector: Sequence[float], what: str) -> Floats:
+    """Three finite numbers: what is none would spoil the motion steps later."""
+    try:
+        given = np.array(vector, np.float64)
+    except (TypeError, ValueError):
+        given = np.zeros(0)
+    if given.shape != (3,) or not np.all(np.isfinite(given)):
+        raise Problem(f"{what}: must be three finite numbers [x, y, z], got {say(vector)}")
+    return given

@@ -180,6 +180,24 @@ class Performance:
         self.watch.open = snapshot.open
         self.__dict__.update(snapshot.others)
 
+    def join(self, snapshot: "Snapshot") -> bool:
+        """Go on from a moment of another performance, whose scene has been the same until then; can it be done?
+
+        Not where that was changed while it played: what it then had is not what this scene says.
+        """
+        room = snapshot.memory.now.contacts
+        while room is not None and self.stage.contacts is not None and len(self.stage.contacts.pair) < len(room.pair):
+            self._make_room()
+        there = [snapshot.values, *snapshot.kept]
+        here = [self.memory.values, *self.memory.kept]
+        if snapshot.others["made"] > 0 or [a.shape for a in here] != [a.shape for a in there]:
+            return False
+        clock = fields_of(self.clock).values()
+        for array, then in zip([*here, *clock], [*there, *snapshot.clock], strict=True):
+            array[...] = then
+        self.told, self.watch.open, self.frame = list(snapshot.told), snapshot.open, snapshot.others["frame"]
+        return True
+
     def branch(self) -> Self:
         """Another performance that begins at this moment and goes its own way."""
         other = object.__new__(type(self))
@@ -272,4 +290,5 @@ class Snapshot(NamedTuple):
     told: list[dict[str, Any]]
     open: dict[int, int]
     others: dict[str, Any]
-    frames: tuple[NDArray[Any], ...] = ()  # those so far, of a performance that keeps them
+    frames: tuple[NDArray[Any], ...] = ()  # those so far, of a performance that keeps them ...
+    heard: int = 0  # ... and hands out its events frame by frame

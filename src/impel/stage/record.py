@@ -64,13 +64,14 @@ class Recorder:
 
     def written(self) -> tuple[NDArray[Any], ...]:
         """A copy of what is written so far."""
-        return tuple(array[: self.performance.frame + 1].copy() for array in self._rows())
+        return tuple(array[: self.performance.frame + 1].copy() for array in self.rows())
 
     def write_again(self, written: tuple[NDArray[Any], ...]) -> None:
-        for array, rows in zip(self._rows(), written):
+        for array, rows in zip(self.rows(), written):
             array[: len(rows)] = rows
 
-    def _rows(self) -> list[NDArray[Any]]:
+    def rows(self) -> list[NDArray[Any]]:
+        """All that is written frame by frame."""
         return [self.position, self.orientation, self.speed, self.energy, self.felt, self.target, self.aim, self.agreed]
 
     def take(self) -> Take:

@@ -45,6 +45,7 @@ class Show(Performance):
 
     def __init__(self, scene: Scene, *, source: str = "scene") -> None:
         super().__init__(scene, source=source)
+        self.heard = 0  # events before the present frame
         self.recorder = Recorder(self)
         self.recorder.write_frame()
 
@@ -55,13 +56,11 @@ class Show(Performance):
 
     def __iter__(self) -> Iterator[Frame]:
         """The present frame, then the following ones up to the end of the scene."""
-        told = 0
         while True:
             position, orientation = self.recorder.position[self.frame], self.recorder.orientation[self.frame]
-            yield Frame(self.frame, self.time, position.copy(), orientation.copy(), self.told[told:])
+            yield Frame(self.frame, self.time, position.copy(), orientation.copy(), self.told[self.heard :])
             if self.frame >= self.compiled.frames - 1:
                 return
-            told = len(self.told)
             self.next_frame()
 
     def take(self) -> Take:
@@ -69,13 +68,19 @@ class Show(Performance):
         return self.recorder.take()
 
     def snapshot(self) -> Snapshot:
-        return super().snapshot()._replace(frames=self.recorder.written())
+        return super().snapshot()._replace(frames=self.recorder.written(), heard=self.heard)
 
     def restore(self, snapshot: Snapshot) -> None:
+        if not snapshot.frames:
+            raise Problem(f"{self.source}: a show goes on only from the snapshot of a show, which keeps its frames")
         super().restore(snapshot)
+        self.heard = snapshot.heard
         self.recorder = Recorder(self)
         self.recorder.write_again(snapshot.frames)
 
     def next_frame(self, controller: Controller | None = None, *, every_step: bool = False) -> None:
+        if self.frame >= self.compiled.frames - 1:
+            raise Problem(f"{self.source}: ends at {self.time:g} s (world.seconds): there is no next frame")
+        self.heard = len(self.told)
         super().next_frame(controller, every_step=every_step)
         self.recorder.write_frame()

@@ -148,12 +148,13 @@ def _is_shape(shape: Any, surfaces: dict[str, Any]) -> bool:
         return False
     try:
         if "blob" in shape:  # its mesh is costly; whoever draws it will see
-            elements = blob_elements(shape["blob"])
-            return 0 < len(elements) <= MOST_ELEMENTS and bool(np.all(elements[:, 6] != 0) and elements[0, 6] > 0)
+            elements, blend = blob_elements(shape["blob"]), float(shape["blob"].get("blend", 0.0))
+            sound = _reaches(elements) and bool(np.all(elements[:, 6] != 0) and elements[0, 6] > 0)
+            return 0 < len(elements) <= MOST_ELEMENTS and sound and 0 <= blend <= LARGEST
         if "mesh" in shape:
             return _is_surface(shape["mesh"]["surface"], surfaces)
         vertices = mesh_of(shape, segments=8)[0]
-        return bool(np.all(np.isfinite(vertices))) and bool(np.ptp(vertices, axis=0)[:2].min() > 0)
+        return _reaches(vertices) and bool(np.ptp(vertices, axis=0)[:2].min() > 0)
     except (Problem, TypeError, ValueError, LookupError, AttributeError):
         return False
 
@@ -167,6 +168,11 @@ def _is_surface(name: Any, surfaces: dict[str, Any]) -> bool:
         return False
     whole = np.all((triangles >= 0) & (triangles < len(vertices)) & (triangles == np.floor(triangles)))
     return bool(whole and np.all(np.abs(vertices) <= LARGEST) and np.all(np.abs(normals) <= 2))
+
+
+def _reaches(places: Floats) -> bool:
+    """Are these all numbers, also where null or a text was written, and of moderate size?"""
+    return bool(np.all(np.abs(places) <= 2 * LARGEST))
 
 
 def _is_moderate(value: Any) -> bool:

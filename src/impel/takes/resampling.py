@@ -1,10 +1,12 @@
 """A take at another frame rate."""
 
 from dataclasses import replace
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
 
+from impel.complaints import say
 from impel.files import Problem
 from impel.motion.orientations import conjugate_quaternions, multiply_quaternions
 from impel.takes.take import Floats, Take
@@ -15,6 +17,8 @@ ROUNDING = 1e-9  # s
 
 def frame_times(start: float, end: float, fps: float) -> Floats:
     """Frames at a steady rate from `start` on, as many as there is time for."""
+    if not isinstance(fps, Real) or not fps > 0:
+        raise Problem(f"fps: must be a number greater than 0, got {say(fps)}")
     count = (end - start) * fps + 1e-6 + 1
     if not 1 <= count <= MOST_FRAMES:
         raise Problem(f"fps: must leave at most {MOST_FRAMES} frames, got {fps:g} for {end - start:g} s")

@@ -6,6 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from impel.complaints import name_like
+from impel.files import Problem
+
 Floats = NDArray[np.float64]
 
 VERSION = 2  # of what a take holds; one that a newer impel made keeps its own
@@ -86,6 +89,8 @@ class Take:
         return (len(self.time) - 1) / float(self.time[-1] - self.time[0]) if len(self.time) > 1 else 1.0
 
     def index(self, name: str) -> int:
+        if name not in self.names:
+            raise Problem(f"take: {name_like(name, self.names, 'body')}")
         return self.names.index(name)
 
     def remarks(self) -> list[str]:

@@ -1,0 +1,178 @@
+// Fields of what is selected, made from the schema's own sentences: each with its text, its range, and a way to unset it.
+
+import { make } from "./make.js";
+import { Newest } from "./link.js";
+
+const HUGE = 1e6; // a bound beyond it bounds nothing that a person would slide to
+let gestures = Date.now();
+
+export class Inspector {
+  constructor(element, edit) {
+    this.element = element;
+    this.edit = edit; // (path, value | undefined, gesture) -> promise
+    this.refreshers = [];
+  }
+
+  resolve(schema) {
+    return schema?.$ref ? { ...this.schema.$defs[schema.$ref.split("/").pop()], ...schema, $ref: undefined } : schema ?? {};
+  }
+
+  // The schema of a place in a scene.
+  schema_at(path) {
+    let here = this.schema;
+    for (const part of path) {
+      here = this.resolve(here);
+      here = here.properties?.[part] ?? (typeof here.additionalProperties === "object" ? here.additionalProperties : undefined)
+        ?? here.items ?? this.choices(here).find((choice) => choice.properties?.[part])?.properties[part];
+    }
+    return this.resolve(here);
+  }
+
+  choices(schema) { return (schema.anyOf ?? schema.oneOf ?? [schema]).map((choice) => this.resolve(choice)); }
+
+  // Shows a place of the scene: its title, its sentence, its fields.
+  show(title, path, data, extra = []) {
+    this.path = path;
+    this.refreshers = [];
+    const schema = this.schema_at(path);
+    this.element.replaceChildren(
+      make("h1", { textContent: title }),
+      make("p", { textContent: schema.description ?? "" }),
+      ...this.fields(schema, path, data),
+      ...extra,
+    );
+  }
+
+  // Values have changed, but not which fields there are.
+  refresh(data) { for (const refresh of this.refreshers) refresh(data); }
+
+  fields(schema, path, data) {
+    const there = [], more = [];
+    for (const [name, field] of Object.entries(schema.properties ?? {})) {
+      const value = data?.[name];
+      const row = this.field(name, this.resolve(field), [...path, name], value, (schema.required ?? []).includes(name));
+      (value === undefined ? more : there).push(row);
+    }
+    if (more.length) there.push(make("details", { open: there.length < 3 }, make("summary", { textContent: `${more.length} more` }), ...more));
+    return there;
+  }
+
+  field(name, schema, path, value, required) {
+    const wrong = make("span", { className: "wrong", role: "alert" });
+    const id = `field-${path.join("-")}`;
+    const newest = new Newest((...given) => this.edit(...given).then(() => { wrong.textContent = ""; }, (lines) => { wrong.textContent = lines.map(short).join("\n"); }));
+    const set = (to, gesture) => newest.wish(path, to, gesture);
+    const reset = required || value === undefined ? null
+      : make("button", { className: "reset", title: "Leave it out", textContent: "×", "aria-label": `Leave out ${name}`, onclick: () => this.edit(path, undefined).catch((lines) => { wrong.textContent = lines.map(short).join("\n"); }) });
+    const choices = this.choices(schema);
+    const nested = choices.find((choice) => choice.properties);
+    if (nested && value !== null && typeof value === "object" && !Array.isArray(value)) {
+      return make("fieldset", {}, make("legend", { textContent: name }), ...this.fields(nested, path, value), reset);
+    }
+    const unset = value === undefined ? make("span", { className: "unset", textContent: schema.default === undefined ? "not set" : `default ${plain(schema.default)}` }) : null;
+    return make("div", { className: "field" },
+      make("label", { htmlFor: id }, name, unset, reset),
+      this.input(id, name, schema, choices, path, value, set),
+      wrong,
+      make("small", { textContent: schema.description ?? nested?.description ?? "" }),
+    );
+  }
+
+  input(id, name, schema, choices, path, value, set) {
+    const words = choices.flatMap((choice) => choice.enum ?? []);
+    const number = choices.find((choice) => choice.type === "number" || choice.type === "integer");
+    const now = value ?? schema.default;
+    if (choices.some((choice) => choice.type === "boolean")) {
+      return this.kept(path, make("input", { id, type: "checkbox", checked: now === true, onchange: (e) => set(e.target.checked) }), (input, to) => { input.checked = to === true; });
+    }
+    if (name === "color") {
+      return make("div", { className: "row" },
+        make("input", { id, type: "color", value: (now ?? "#888888").slice(0, 7), oninput: (e) => set(e.target.value, ++gestures) }));
+    }
+    if (words.length && !number) {
+      const select = make("select", { id, onchange: (e) => set(e.target.value) }, ...words.map((word) => make("option", { value: word, textContent: word, selected: word === now })));
+      if (now === undefined) select.selectedIndex = -1;
+      return this.kept(path, select, (input, to) => { input.value = to; });
+    }
+    if (number && (typeof now === "number" || now === undefined) && !(choices.length > 1 && now === undefined)) return this.number(id, number, path, now, set, words);
+    const list = choices.find((choice) => choice.type === "array" && choice.maxItems <= 4 && choice.items?.type === "number");
+    if (list && (Array.isArray(now) || now === undefined)) return this.vector(id, list, path, now, set);
+    return this.kept(path, make("input", {
+      id, type: "text", value: now === undefined ? "" : plain(now), spellcheck: false,
+      onchange: (e) => set(read(e.target.value)),
+    }), (input, to) => { if (document.activeElement !== input) input.value = to === undefined ? "" : plain(to); });
+  }
+
+  number(id, schema, path, value, set, words) {
+    const low = bound(schema.minimum ?? schema.exclusiveMinimum), high = bound(schema.maximum ?? schema.exclusiveMaximum);
+    const scale = slide(value, low, high);
+    const box = make("input", { id, type: "number", className: "short", step: "any", value: value === undefined ? "" : tidy(value) });
+    const range = make("input", { type: "range", min: 0, max: 1000, step: 1, value: value === undefined ? 0 : scale.to(value), "aria-label": `${path.at(-1)} as a slider` });
+    let gesture = ++gestures;
+    range.addEventListener("pointerdown", () => { gesture = ++gestures; });
+    range.addEventListener("keydown", () => { gesture = ++gestures; });
+    range.addEventListener("input", () => { const to = tidy(scale.from(Number(range.value))); box.value = to; set(to, gesture); });
+    box.addEventListener("change", () => { if (box.value !== "") { range.value = scale.to(Number(box.value)); set(Number(box.value)); } });
+    this.refreshers.push((data) => {
+      const to = at(data, path);
+      if (typeof to !== "number") return;
+      if (document.activeElement !== box) box.value = tidy(to);
+      if (document.activeElement !== range) range.value = scale.to(to);
+    });
+    const others = words.map((word) => make("button", { textContent: word, onclick: () => set(word) }));
+    return make("div", { className: "row" }, range, box, ...others);
+  }
+
+  vector(id, schema, path, value, set) {
+    const count = schema.maxItems;
+    const boxes = Array.from({ length: count }, (_, k) => make("input", {
+      id: k === 0 ? id : `${id}-${k}`, type: "number", step: "any", value: value === undefined ? "" : tidy(value[k]), "aria-label": `${path.at(-1)} ${"xyzw"[k]}`,
+    }));
+    for (const box of boxes) box.addEventListener("change", () => { if (boxes.every((other) => other.value !== "")) set(boxes.map((other) => Number(other.value))); });
+    this.refreshers.push((data) => {
+      const to = at(data, path);
+      if (Array.isArray(to)) boxes.forEach((box, k) => { if (document.activeElement !== box) box.value = tidy(to[k]); });
+    });
+    return make("div", { className: "row" }, ...boxes);
+  }
+
+  kept(path, input, refresh) {
+    this.refreshers.push((data) => refresh(input, at(data, path)));
+    return make("div", { className: "row" }, input);
+  }
+}
+
+const bound = (x) => (x === 1e-12 ? 0 : Math.abs(x) <= HUGE ? x : undefined); // 1e-12 is how the schema says: more than 0
+export const at = (data, path) => path.reduce((here, part) => here?.[part], data);
+const tidy = (x) => Number(Number(x).toPrecision(4));
+const short = (text) => text.replace(/^[^:]*\.(ya?ml|json): /, "");
+
+// Values as they stand on one line, and back.
+export function plain(value) {
+  if (Array.isArray(value)) return `[${value.map(plain).join(", ")}]`;
+  if (value !== null && typeof value === "object") return `{${Object.entries(value).map(([k, v]) => `${k}: ${plain(v)}`).join(", ")}}`;
+  return String(value);
+}
+
+export function read(text) {
+  const trimmed = text.trim();
+  if (trimmed === "true" || trimmed === "false") return trimmed === "true";
+  if (trimmed !== "" && !Number.isNaN(Number(trimmed))) return Number(trimmed);
+  try { return JSON.parse(trimmed); } catch { /* not JSON: lists and mappings as people write them */ }
+  if (/^[[{]/.test(trimmed)) {
+    try { return JSON.parse(trimmed.replace(/([{,]\s*)([A-Za-z_]\w*)\s*:/g, '$1"$2":').replace(/([:,[]\s*)([A-Za-z_][\w.% ]*?)(\s*[,\]}])/g, (all, a, word, b) => /^(true|false|null)$/.test(word) ? all : `${a}"${word}"${b}`)); } catch { /* then it is text */ }
+  }
+  return trimmed;
+}
+
+// A slider's way between its 1000 steps and values: even between bounds, else by equal factors about the value.
+function slide(value, low, high) {
+  if (low !== undefined && high !== undefined && !(low >= 0 && value > 0 && high > 30 * value)) return { to: (x) => (1000 * (x - low)) / (high - low), from: (s) => low + (s / 1000) * (high - low) };
+  if (low !== undefined && value > 0) {
+    const first = value / 30, ratio = 900;
+    return { to: (x) => 1000 * Math.log(Math.max(x, first) / first) / Math.log(ratio), from: (s) => first * ratio ** (s / 1000) };
+  }
+  const size = 4 * Math.max(Math.abs(value ?? 0), 1);
+  const begin = low ?? -size, end = high ?? size;
+  return { to: (x) => (1000 * (x - begin)) / (end - begin), from: (s) => begin + (s / 1000) * (end - begin) };
+}

@@ -1,0 +1,512 @@
+// Puts the parts of the page together: what is told goes to those who show it, what is done goes to the server.
+
+import { make, get } from "./make.js";
+import { Link, Newest } from "./link.js";
+import { Take } from "./take.js";
+import { Viewport } from "./viewport.js";
+import { Inspector, at } from "./inspector.js";
+import { Timeline } from "./timeline.js";
+import { Plots } from "./plots.js";
+
+const PATIENCE = 150; // ms that the old picture stays while the new take has not come to this moment
+let gestures = Date.now();
+
+const state = {
+  data: null, looks: {}, take: null, frame: 0, playing: false, loop: true, selection: null, live: false, opened: false, owed: 0,
+  connected: false,
+};
+window.studio = state; // for whoever looks from outside, such as tests
+
+// What comes from the server
+
+const link = new Link({
+  told(message) { tell[message.tell]?.(message); },
+  rows(buffer) {
+    state.owed += 1;
+    if (state.take?.add(buffer)) state.fresh = true;
+    wake();
+  },
+  found() { state.connected = true; notice(null, "connection"); },
+  lost() { state.connected = false; state.owed = 0; notice("The connection to impel was lost; unsaved changes are kept beside the file.", "connection"); },
+});
+
+const tell = {
+  welcome({ schema, examples, root }) {
+    Object.assign(state, { schema, examples, root });
+    inspector.schema = schema;
+  },
+  document(message) {
+    head(message);
+    state.data = message.data;
+    state.opened = message.opened;
+    lay_out();
+    if (!get("text").hidden) fetch_text();
+    if (!state.opened) open_gallery();
+  },
+  edited(message) {
+    head(message);
+    const had = at(state.data, message.path) !== undefined;
+    put(state.data, message.path, message.value);
+    if (!had || message.value === null || typeof message.value === "object") lay_out();
+    else inspector.refresh(state.data);
+    place_keys();
+    timeline.tell(state.take, state.data);
+    if (!get("text").hidden) fetch_text();
+  },
+  run(message) {
+    const before = state.take, first = before === null || state.framed !== state.name;
+    state.take = new Take(message, before);
+    state.asked_at = performance.now();
+    state.live = message.live;
+    state.events_shown = false;
+    if (message.live) { state.playing = false; state.frame = message.kept; }
+    state.look = first;
+    view.cast(state.take, state.looks).then(() => { view.place_keys(keys_of(state.data)); state.fresh = true; wake(); });
+    timeline.tell(state.take, state.data);
+    for (const line of message.doubts) notice(line, "doubt");
+    if (!message.doubts.length) notice(null, "doubt");
+    live_buttons();
+  },
+  story({ run, problems, events, remarks, channels, frames }) {
+    if (state.take?.run !== run) {
+      if (problems.length) notice(problems.join(" · "), "problem");
+      return;
+    }
+    Object.assign(state.take, { events, remarks, channels, frames, ended: true });
+    state.live = false;
+    notice(problems.length ? problems.join(" · ") : null, "problem");
+    get("remarks").replaceChildren(make("ul", {}, ...(remarks.length ? remarks : ["Everything went as wished."]).map((line) => make("li", { textContent: line }))));
+    get("tab-remarks").textContent = remarks.length ? `Remarks (${remarks.length})` : "Remarks";
+    timeline.tell(state.take, state.data);
+    plots.tell(state.take);
+    live_buttons();
+    state.fresh = true;
+    wake();
+  },
+  notice({ line, ask }) { notice(line, ask ?? "told", ask === "file"); },
+};
+
+function head({ name, file, dirty, undo, redo, problems, looks }) {
+  Object.assign(state, { name, file, looks });
+  get("name").textContent = file ?? `${name} (not saved yet)`;
+  get("dirty").hidden = !dirty;
+  get("undo").disabled = undo === 0;
+  get("redo").disabled = redo === 0;
+  document.title = `${dirty ? "● " : ""}${name}: impel studio`;
+  get("problems").replaceChildren(...problems.map((line) => make("li", { textContent: line })));
+  notice(problems.length ? problems[0] : null, "text");
+  view.dress(looks);
+}
+
+function put(data, path, value) {
+  let here = data;
+  for (const part of path.slice(0, -1)) here = here[part] ??= {};
+  if (value === null || value === undefined) Array.isArray(here) ? here.splice(path.at(-1), 1) : delete here[path.at(-1)];
+  else here[path.at(-1)] = value;
+}
+
+// What is done
+
+const ask = (command, fields) => link.ask(command, fields).catch((lines) => { notice(lines.join(" · "), "problem"); throw lines; });
+const edit = (path, value, gesture = null) => link.ask("edit", value === undefined ? { path, remove: true } : { path, value, gesture });
+
+const view = new Viewport(get("view"), {
+  picked(body, key) { select(key ? { group: "actors", name: key.actor, key } : body === undefined ? null : owner(state.take.names[body])); },
+  dragged(handle, place) { drag.wish(handle, place.map((x) => Number(x.toFixed(4)))); },
+  released() { state.gesture = ++gestures; },
+  added({ label }, point) { add_key(label, point); },
+  grabbed(body, point, place) { return grab(body, point, place); },
+  pulled(place) { if (state.pull !== undefined) pull.wish(place); },
+  let_go() { release(); },
+});
+const inspector = new Inspector(get("inspector"), edit);
+const timeline = new Timeline(get("timeline"), {
+  scrubbed(frame) { state.playing = false; go_to(frame); },
+  moved(key, seconds) { retime.wish(key, Number(seconds.toFixed(2))); },
+  done() { state.gesture = ++gestures; },
+});
+const plots = new Plots(get("plots"), (name) => link.ask("channel", { name }));
+const drag = new Newest((handle, place) => ask("edit", { path: handle.path, value: place, gesture: `drag ${state.gesture}` }));
+const retime = new Newest((key, time) => ask("edit", { path: ["actors", key.actor, key.kind, "keys", key.number, "time"], value: time, gesture: `time ${state.gesture}` }));
+const pull = new Newest((place) => (state.pull === undefined ? null : link.ask("pull", { number: state.pull, to: place })));
+
+function owner(name) {
+  if (state.data?.bodies?.[name]) return { group: "bodies", name };
+  const walker = Object.keys(state.data?.walkers ?? {}).find((w) => name.startsWith(`${w}.`));
+  return walker ? { group: "walkers", name: walker } : null;
+}
+
+// The keys that can be dragged: those in the world.
+function keys_of(data) {
+  const found = [];
+  for (const [actor, wishes] of Object.entries(data?.actors ?? {})) {
+    (wishes.move?.keys ?? []).forEach((key, number) => {
+      const place = Array.isArray(key) ? key : key.at;
+      if (Array.isArray(place) && !key.in) found.push({ actor, kind: "move", number, at: place, path: ["actors", actor, "move", "keys", number, ...(Array.isArray(key) ? [] : ["at"])] });
+    });
+  }
+  for (const [actor, walker] of Object.entries(data?.walkers ?? {})) {
+    (Array.isArray(walker.path) ? walker.path : []).forEach((place, number) => found.push({ actor: `${actor}.body`, kind: "path", number, at: place, path: ["walkers", actor, "path", number] }));
+  }
+  return found;
+}
+
+function place_keys() {
+  if (!state.take) return;
+  view.place_keys(keys_of(state.data));
+  attach();
+}
+
+function add_key(label, point) {
+  const [actor, kind] = [label.slice(0, label.lastIndexOf(".")), label.split(".").pop()];
+  const keys = state.data?.actors?.[actor]?.[kind]?.keys;
+  if (!keys || kind !== "move") return;
+  const places = keys.map((key) => (Array.isArray(key) ? key : key.at));
+  let best = keys.length, least = Infinity; // between which two keys the way would grow least
+  for (let k = 0; k + 1 < places.length; k++) {
+    const more = away(places[k], point) + away(point, places[k + 1]) - away(places[k], places[k + 1]);
+    if (more < least) [best, least] = [k + 1, more];
+  }
+  const value = [...keys.slice(0, best), point.map((x) => Number(x.toFixed(3))), ...keys.slice(best)];
+  ask("edit", { path: ["actors", actor, kind, "keys"], value });
+}
+const away = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+
+function remove_selected() {
+  const { key, group, name } = state.selection ?? {};
+  if (key) ask("edit", { path: key.path.at(-1) === "at" ? key.path.slice(0, -1) : key.path, remove: true }).then(() => select({ group, name }));
+  else if (group && name) ask("edit", { path: [group, name], remove: true }).then(() => select(null));
+}
+
+// Selection
+
+function select(selection) {
+  state.selection = selection;
+  state.gesture = ++gestures;
+  mark_selection();
+  show_fields();
+  attach();
+}
+
+function attach() {
+  const { group, name, key } = state.selection ?? {};
+  const body = state.take?.index.get(group === "actors" || group === "bodies" ? name : group === "walkers" ? `${name}.body` : undefined);
+  const bead = key && view.beads?.find(({ userData }) => userData.path.join() === key.path.join());
+  view.select(body, bead);
+  if (state.live || view.poking) view.attach(null);
+  else if (bead) view.attach(bead.userData, bead.userData.at);
+  else if (group === "bodies" && state.data.bodies[name] && !state.data.bodies[name].follows) view.attach({ path: ["bodies", name, "at"] }, state.data.bodies[name].at ?? [0, 0, 0]);
+  else view.attach(null);
+}
+
+function mark_selection() {
+  for (const item of get("outline").querySelectorAll(".item")) {
+    item.setAttribute("aria-current", String(item.dataset.group === state.selection?.group && item.dataset.name === (state.selection?.name ?? "")));
+  }
+}
+
+function show_fields() {
+  const { group, name, key } = state.selection ?? {};
+  if (!state.schema) return;
+  if (!group || group === "world") inspector.show("World", ["world"], state.data?.world ?? {});
+  else if (group === "camera") inspector.show("Camera", ["camera"], state.data?.camera ?? {});
+  else if (at(state.data, [group, name]) === undefined) inspector.element.replaceChildren();
+  else if (key && at(state.data, key.path) !== undefined) show_key(key);
+  else inspector.show(name, [group, name], at(state.data, [group, name]), group === "bodies" ? [wish_buttons(name)] : []);
+}
+
+function show_key(key) {
+  const path = key.path.at(-1) === "at" ? key.path.slice(0, -1) : key.path, value = at(state.data, path);
+  if (Array.isArray(value)) inspector.element.replaceChildren(
+    make("h1", { textContent: `Key ${key.number} of ${key.actor}` }),
+    make("p", { textContent: `[${value.join(", ")}]; drag it in the view. Give it a time or more:` }),
+    make("button", { textContent: "More about this key", onclick: () => ask("edit", { path, value: { at: value } }).then(() => select({ ...state.selection, key: { ...key, path: [...path, "at"] } })) }),
+    " ", make("button", { textContent: "Remove", onclick: remove_selected }));
+  else inspector.show(`Key ${key.number} of ${key.actor}`, path, value, [make("button", { textContent: "Remove this key", onclick: remove_selected })]);
+}
+
+function wish_buttons(name) {
+  if (state.data.actors?.[name] || state.data.bodies[name].fixed) return null;
+  const place = state.data.bodies[name].at ?? [0, 0, 0];
+  return make("button", { textContent: "Give it keys", onclick: () => ask("edit", { path: ["actors", name], value: { move: { keys: [place, [place[0] + 1, place[1], place[2]]] } } }).then(() => select({ group: "actors", name })) });
+}
+
+// The list of what there is
+
+const GROUPS = [["bodies", "Bodies"], ["actors", "Actors"], ["joints", "Joints"], ["walkers", "Walkers"], ["appointments", "Appointments"]];
+
+function lay_out() {
+  const item = (group, name, text, color) => make("button", { className: "item", onclick: () => select({ group, name }), "data-group": group, "data-name": name ?? "" },
+    color ? make("span", { className: "dot", style: `background:${color}` }) : null, text);
+  const parts = [item("world", "", "World"), ...(state.data?.camera ? [item("camera", "", "Camera")] : [])];
+  for (const [group, title] of GROUPS) {
+    const names = Object.keys(state.data?.[group] ?? {});
+    if (!names.length && group !== "bodies") continue;
+    parts.push(make("h2", {}, title, group === "bodies" ? make("button", { textContent: "+", title: "Add a body", "aria-label": "Add a body", onclick: add_body }) : null));
+    parts.push(...names.map((name) => item(group, name, name, group === "bodies" ? state.looks.colors?.[name] ?? view.color_of(name) : null)));
+  }
+  get("outline").replaceChildren(...parts);
+  mark_selection();
+  if (!get("inspector").contains(document.activeElement) || !inspector.path) show_fields();
+  else inspector.refresh(state.data);
+  place_keys();
+  timeline.tell(state.take, state.data);
+}
+
+function add_body() {
+  let k = 1;
+  while (state.data.bodies?.[`ball${k}`]) k += 1;
+  const name = `ball${k}`, place = view.orbit.target.toArray().map((x) => Number(x.toFixed(2)));
+  ask("edit", { path: ["bodies", name], value: { shape: { sphere: 0.2 }, mass: 1, at: [place[0], place[1], Math.max(place[2], 0.2) + 0.5] } }).then(() => select({ group: "bodies", name }));
+}
+
+// Time
+
+function go_to(frame) {
+  state.frame = Math.max(0, Math.min(frame, (state.take?.frames ?? 1) - 1));
+  state.fresh = true;
+  wake();
+}
+
+let last = performance.now(), asleep = true;
+function wake() { if (asleep) { asleep = false; last = performance.now(); requestAnimationFrame(tick); } }
+view.orbit.addEventListener("change", wake);
+view.gizmo.addEventListener("change", () => { view.stale = true; wake(); });
+new ResizeObserver(() => { view.stale = true; timeline.draw(); wake(); }).observe(get("stage"));
+
+function tick(now) {
+  const take = state.take;
+  if (take && state.live) {
+    if (take.done - 1 !== Math.floor(state.frame)) { state.frame = Math.max(take.done - 1, 0); state.fresh = true; }
+    view.draw_spring();
+  } else if (take && state.playing) {
+    state.frame += ((now - last) / 1000) * take.fps;
+    if (state.frame >= take.frames - 1) {
+      if (state.loop) state.frame = 0;
+      else { state.frame = take.frames - 1; play(false); }
+    }
+    state.fresh = true;
+  }
+  last = now;
+  if (take && state.fresh && take.done > 0) show_frame(take, now);
+  view.render();
+  while (state.owed > 0) { state.owed -= 1; link.acknowledge(); }
+  asleep = !(state.playing || state.live || view.stale || state.fresh);
+  if (!asleep) requestAnimationFrame(tick);
+}
+
+function show_frame(take, now) {
+  const wanted = Math.floor(state.frame);
+  if (take.done <= wanted && !take.ended && !state.live && now - state.asked_at < PATIENCE) return; // the old picture stays
+  state.fresh = false;
+  view.show(Math.min(wanted, take.done - 1));
+  state.shown = { run: take.run, frame: Math.min(wanted, take.done - 1), at: now };
+  if (state.look && (take.ended || take.done > 0.3 * take.frames)) { state.look = false; state.framed = state.name; view.look(state.looks.camera); }
+  get("now").textContent = `${(wanted / take.fps).toFixed(2)} s · frame ${wanted}`;
+  timeline.at(wanted);
+  plots.at(wanted);
+}
+
+function play(on = !state.playing) {
+  state.playing = on && !state.live;
+  if (state.playing && state.take && state.frame >= state.take.frames - 1) state.frame = 0;
+  get("play").firstChild.firstChild.setAttribute("d", state.playing ? "M3 2h4v12H3zM9 2h4v12H9z" : "M4 2v12l10-6z");
+  get("play").setAttribute("aria-label", state.playing ? "Pause" : "Play");
+  wake();
+}
+
+// Poking
+
+async function poke() {
+  if (state.live) { await ask("halt"); return; }
+  if (!state.take) return;
+  play(false);
+  view.poking = true;
+  view.attach(null);
+  await ask("live", { frame: Math.floor(state.frame) });
+}
+
+function live_buttons() {
+  view.poking = state.live;
+  get("live").setAttribute("aria-pressed", String(state.live));
+  get("live").textContent = state.live ? "Stop" : "Poke";
+  get("poking").hidden = !(state.live || state.played);
+  for (const id of ["throw", "limp"]) get(id).hidden = !state.live;
+  if (state.live) state.played = true;
+  get("keep").hidden = state.live || !state.played;
+  attach();
+}
+
+function grab(body, point, place) {
+  const name = state.take.names[body];
+  const told = state.data.bodies?.[name];
+  if (!told || told.fixed || told.follows) return false;
+  const mass = told.mass ?? 1;
+  link.ask("push", { body: name, point, spring: 120 * mass, to: place }).then(({ number }) => { state.pull = number; }, (lines) => notice(lines.join(" · "), "problem"));
+  return true;
+}
+
+function release() {
+  const number = state.pull;
+  state.pull = undefined;
+  if (number !== undefined) ask("release", { number });
+}
+
+function switch_actor() {
+  const name = state.selection?.name, actor = state.data.actors?.[name];
+  if (!state.live || !actor) { notice("Select an actor first.", "hint"); return; }
+  const off = !state.off?.has(name);
+  (state.off ??= new Set())[off ? "add" : "delete"](name);
+  for (const kind of ["move", "turn"]) if (actor[kind]) ask("change", { field: `actors.${name}.${kind}.strength`, value: off ? 1e-9 : actor[kind].strength ?? "auto" });
+  get("limp").textContent = off ? "Actor on" : "Actor off";
+}
+
+// Dialogs and notices
+
+const notices = new Map();
+function notice(line, kind, asks = false) {
+  notices.get(kind)?.remove();
+  notices.delete(kind);
+  if (!line) return;
+  const buttons = asks ? make("div", { className: "ask" },
+    make("button", { textContent: "Take the file's", onclick: () => { notice(null, kind); ask("discard"); } }),
+    make("button", { textContent: "Keep mine", onclick: () => notice(null, kind) })) : null;
+  const shown = make("div", { textContent: line }, buttons);
+  if (buttons) shown.append(buttons);
+  else shown.append(" ", make("button", { className: "reset", textContent: "×", title: "Close", onclick: () => notice(null, kind) }));
+  notices.set(kind, shown);
+  get("notices").append(shown);
+}
+
+async function open_gallery() {
+  const { files } = await link.ask("files").catch(() => ({ files: [] }));
+  const card = (name, about, fields) => make("button", { className: "card", onclick: async () => { get("gallery").close(); await open_scene(fields); } }, make("strong", { textContent: name }), make("small", { textContent: about }));
+  get("gallery").replaceChildren(
+    make("button", { className: "close", textContent: "Close", onclick: () => get("gallery").close() }),
+    make("h1", { textContent: "impel studio" }),
+    make("p", { textContent: "You write what should happen; physics decides how it happens. Open a scene, change a number, see the motion change." }),
+    make("h2", { textContent: "Examples" }),
+    make("div", { className: "cards" }, ...state.examples.map(({ name, about }) => card(name.replaceAll("_", " "), about, { example: name }))),
+    ...(files.length ? [make("h2", { textContent: `In ${state.root}` }), make("div", { className: "cards" }, ...files.map((file) => card(file, "", { file })))] : []),
+    make("button", { textContent: "An empty stage", onclick: () => { get("gallery").close(); ask("new"); } }),
+  );
+  if (!get("gallery").open) get("gallery").showModal();
+}
+
+async function open_scene(fields) {
+  state.selection = null;
+  state.take = null;
+  state.frame = 0;
+  const { draft } = await ask("open", fields);
+  if (draft) notice("These are changes that were not saved the last time.", "file", true);
+  play(true);
+}
+
+async function save() {
+  if (state.file) return ask("save");
+  const name = prompt("Save as, in the studio's directory:", state.name);
+  if (name) return ask("save", { file: name });
+}
+
+async function export_take(format) {
+  if (!format) return;
+  if (format === "picture") {
+    view.stale = true;
+    view.render();
+    return download(get("view").toDataURL("image/png"), `${state.name.replace(/\.\w+$/, "")}.png`);
+  }
+  notice(`Writing ${format} …`, "export");
+  try {
+    const { url, name } = await ask("export", { format, camera: ["mp4", "gif", "png"].includes(format) ? view.seen() : null });
+    download(url, name);
+  } finally { notice(null, "export"); }
+}
+
+function download(url, name) { make("a", { href: url, download: name }).click(); }
+
+async function fetch_text() {
+  const { text } = await link.ask("text");
+  if (document.activeElement !== get("source")) get("source").value = text;
+}
+
+const SHORTCUTS = [
+  ["Space", "play or pause"], ["← →", "one frame back or on"], ["Home End", "to the start or the end"], ["F", "frame the action"],
+  ["C", "follow the selected body"], ["H", "overlays"], ["L", "poke: play live, pull at bodies"], ["B", "throw a ball, live"],
+  ["O", "switch the selected actor off and on, live"], ["Delete", "remove what is selected"], ["Ctrl+Z, Ctrl+Shift+Z", "undo, redo"],
+  ["Ctrl+S", "save"], ["Tab", "from field to field"], ["Double click on a path", "a new key there"], ["?", "this list"],
+];
+
+function show_shortcuts() {
+  get("shortcuts").replaceChildren(
+    make("button", { className: "close", textContent: "Close", onclick: () => get("shortcuts").close() }),
+    make("h1", { textContent: "Shortcuts" }),
+    make("table", {}, ...SHORTCUTS.map(([key, text]) => make("tr", {}, make("td", {}, make("kbd", { textContent: key })), make("td", { textContent: text })))));
+  get("shortcuts").showModal();
+}
+
+function show_tab(name) {
+  for (const tab of document.querySelectorAll("[role=tab]")) {
+    const on = tab.id === `tab-${name}`;
+    tab.setAttribute("aria-selected", String(on));
+    get(tab.getAttribute("aria-controls")).hidden = !on;
+  }
+  if (name === "text") fetch_text();
+  if (name === "plots" && state.take) plots.fill();
+}
+
+function paint() { view.paint(getComputedStyle(document.documentElement).getPropertyValue("--sky").trim()); timeline.draw(); wake(); }
+
+// Buttons and keys
+
+for (const tab of document.querySelectorAll("[role=tab]")) tab.addEventListener("click", () => show_tab(tab.id.slice(4)));
+const click = {
+  home: open_gallery, undo: () => ask("undo"), redo: () => ask("redo"), save, help: show_shortcuts,
+  frame: () => { view.look(null); wake(); }, live: poke, limp: switch_actor, play: () => play(),
+  keep: () => ask("keep").then(({ pushes }) => { state.played = false; live_buttons(); notice(`Kept, with ${pushes} pushes.`, "hint"); }),
+  start: () => go_to(0), back: () => { play(false); go_to(Math.floor(state.frame) - 1); }, forth: () => { play(false); go_to(Math.floor(state.frame) + 1); },
+  follow: () => { view.following = view.following === undefined ? view.selected : undefined; get("follow").setAttribute("aria-pressed", String(view.following !== undefined)); go_to(state.frame); },
+  overlays: () => { view.overlays.visible = !view.overlays.visible; get("overlays").setAttribute("aria-pressed", String(view.overlays.visible)); view.stale = true; wake(); },
+  loop: () => { state.loop = !state.loop; get("loop").setAttribute("aria-pressed", String(state.loop)); },
+  theme: () => { localStorage.theme = document.documentElement.classList.toggle("dark") ? "dark" : "light"; paint(); },
+};
+for (const [id, work] of Object.entries(click)) get(id).addEventListener("click", work);
+get("export").addEventListener("change", (event) => { export_take(event.target.value); event.target.value = ""; });
+let writing;
+get("source").addEventListener("input", () => { clearTimeout(writing); writing = setTimeout(() => ask("write", { text: get("source").value }), 250); });
+if (localStorage.theme === "dark" || (!localStorage.theme && matchMedia("(prefers-color-scheme: dark)").matches)) document.documentElement.classList.add("dark");
+
+const KEYS = { " ": "play", f: "frame", c: "follow", h: "overlays", l: "live", b: "throw", o: "limp", "?": "help", Home: "start", ArrowLeft: "back", ArrowRight: "forth" };
+document.addEventListener("keydown", (event) => {
+  const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) && event.target.type !== "range" && event.target.type !== "checkbox";
+  if (event.ctrlKey || event.metaKey) {
+    const command = { z: event.shiftKey ? "redo" : "undo", y: "redo", s: "save" }[event.key.toLowerCase()];
+    if (!command || (typing && command !== "save" && event.target.tagName === "TEXTAREA")) return;
+    event.preventDefault();
+    click[command]();
+    return;
+  }
+  if (typing || document.querySelector("dialog[open]") || event.altKey) return;
+  if (event.target.type === "range" && event.key.startsWith("Arrow")) return;
+  if (event.key === " " && event.target.tagName === "BUTTON") return;
+  if (event.key === "End") go_to((state.take?.frames ?? 1) - 1);
+  else if (event.key === "Delete") remove_selected();
+  else if (KEYS[event.key]) click[KEYS[event.key]]?.();
+  else return;
+  event.preventDefault();
+});
+
+// For whoever looks from outside: where things are on the screen.
+function screen(at) {
+  const box = get("view").getBoundingClientRect(), p = view.project(at);
+  return [box.left + (box.width * (p[0] + 1)) / 2, box.top + (box.height * (1 - p[1])) / 2];
+}
+Object.assign(state, {
+  link, go_to, play, open_scene,
+  drawn: () => view.drawn,
+  redraw() { view.stale = true; wake(); const drawn = view.drawn; return new Promise((done) => { const look = () => (view.drawn > drawn ? done() : requestAnimationFrame(look)); look(); }); },
+  pick_key(actor, number) { select({ group: "actors", name: actor, key: keys_of(state.data).find((key) => key.actor === actor && key.number === number) }); },
+  on_screen(name) { return screen(state.take.pose(state.shown.frame, state.take.index.get(name))); },
+  handle_on_screen() { view.render(); return screen(view.gizmo_tip()); },
+});
+paint();
+wake();

@@ -1,0 +1,92 @@
+// Channels of the take over time, with the cursor.
+
+import { make } from "./make.js";
+
+const SHOWN = 6;
+
+export class Plots {
+  constructor(element, fetch_channel) {
+    this.element = element;
+    this.fetch_channel = fetch_channel;
+    this.wanted = [];
+    this.values = new Map();
+    this.frame = 0;
+  }
+
+  async tell(take) {
+    this.take = take;
+    if (!this.wanted.length) this.wanted = take.channels.filter((name) => /\.(distance|force|torque)$/.test(name)).slice(0, 3);
+    if (!this.wanted.length) this.wanted = take.channels.slice(0, 1);
+    this.wanted = this.wanted.filter((name) => take.channels.includes(name));
+    if (this.element.hidden) { this.stale = true; return; }
+    await this.fill();
+  }
+
+  async fill() {
+    this.stale = false;
+    const take = this.take;
+    if (!take) return;
+    this.values.clear();
+    for (const name of this.wanted) {
+      try { this.values.set(name, (await this.fetch_channel(name)).values); } catch { return; }
+      if (take !== this.take) return;
+    }
+    this.lay_out();
+  }
+
+  lay_out() {
+    const pick = make("select", { "aria-label": "Add a channel", onchange: (e) => { this.wanted = [...this.wanted, e.target.value].slice(-SHOWN); this.fill(); } },
+      make("option", { textContent: "Add a channel …", value: "" }),
+      ...this.take.channels.filter((name) => !this.wanted.includes(name)).map((name) => make("option", { value: name, textContent: name })));
+    this.canvases = this.wanted.map((name) => [name, make("canvas", { role: "img", "aria-label": name })]);
+    this.element.replaceChildren(pick, ...this.canvases.flatMap(([name, canvas]) => [
+      make("div", { className: "row" }, make("strong", { textContent: name }), " ", make("button", { className: "reset", textContent: "×", title: "Take it away", onclick: () => { this.wanted = this.wanted.filter((other) => other !== name); this.lay_out(); } })), canvas]));
+    this.at(this.frame);
+  }
+
+  at(frame) {
+    this.frame = frame;
+    if (this.element.hidden || !this.canvases) return;
+    if (this.stale) { this.fill(); return; }
+    for (const [name, canvas] of this.canvases) draw(canvas, this.values.get(name) ?? [], frame, this.take.fps);
+  }
+}
+
+function draw(canvas, values, frame, fps) {
+  const ratio = window.devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
+  canvas.width = width * ratio; canvas.height = height * ratio;
+  const pen = canvas.getContext("2d"), style = getComputedStyle(document.documentElement), color = (name) => style.getPropertyValue(name);
+  pen.scale(ratio, ratio);
+  if (values.length < 2) return;
+  let low = Infinity, high = -Infinity;
+  for (const value of values) { low = Math.min(low, value); high = Math.max(high, value); }
+  if (high - low < 1e-12) { low -= 0.5; high += 0.5; }
+  const x = (k) => 46 + ((width - 54) * k) / (values.length - 1), y = (value) => 8 + (height - 24) * (1 - (value - low) / (high - low));
+  pen.font = "11px system-ui, sans-serif";
+  pen.fillStyle = color("--soft");
+  pen.textAlign = "right";
+  pen.fillText(figure(high, high - low), 42, 14);
+  pen.fillText(figure(low, high - low), 42, height - 14);
+  pen.strokeStyle = color("--line");
+  pen.strokeRect(46, 8, width - 54, height - 24);
+  pen.strokeStyle = color("--key");
+  pen.lineWidth = 1.5;
+  pen.beginPath();
+  const stride = Math.max(1, Math.floor(values.length / (2 * width)));
+  for (let k = 0; k < values.length; k += stride) pen.lineTo(x(k), y(values[k]));
+  pen.stroke();
+  const now = Math.min(frame, values.length - 1);
+  pen.fillStyle = color("--accent");
+  pen.fillRect(x(now) - 0.5, 8, 1, height - 24);
+  pen.beginPath();
+  pen.arc(x(now), y(values[now]), 3.5, 0, 7);
+  pen.fill();
+  pen.textAlign = x(now) > width / 2 ? "right" : "left";
+  pen.fillText(`${figure(values[now], (high - low) / 10)} at ${(now / fps).toFixed(2)} s`, x(now) + (x(now) > width / 2 ? -6 : 6), height - 4);
+}
+
+// A number with as many digits as matter in its range.
+function figure(value, range) {
+  const digits = Math.max(0, Math.min(6, 2 - Math.floor(Math.log10(Math.max(range, 1e-9)))));
+  return Math.abs(value) >= 1e5 ? value.toExponential(2) : value.toFixed(digits);
+}

@@ -1,0 +1,130 @@
+// Time from left to right: how far it is computed, a row for each actor with its keys, contacts and limits, appointments.
+
+const ROW = 20, TOP = 26, LEFT = 96, RIGHT = 14;
+
+export class Timeline {
+  constructor(canvas, listener) {
+    this.canvas = canvas;
+    this.listener = listener; // scrubbed(frame), moved(key, time), done()
+    this.rows = [];
+    this.frame = 0;
+    canvas.addEventListener("pointerdown", (event) => {
+      canvas.setPointerCapture(event.pointerId);
+      this.held = this.key_at(event) ?? "time";
+      this.follow(event);
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      if (this.held) this.follow(event);
+      else canvas.style.cursor = this.key_at(event) ? "ew-resize" : "pointer";
+    });
+    canvas.addEventListener("pointerup", () => { if (this.held && this.held !== "time") this.listener.done(); this.held = undefined; });
+  }
+
+  follow(event) {
+    const seconds = this.seconds_at(event.offsetX);
+    if (this.held === "time") this.listener.scrubbed(Math.round(seconds * this.take.fps));
+    else this.listener.moved(this.held, Math.max(0, seconds));
+  }
+
+  // What there is to show: the take, the scene as it is written.
+  tell(take, data) {
+    this.take = take;
+    this.data = data;
+    const actors = Object.entries(data?.actors ?? {});
+    this.rows = actors.map(([name, actor]) => ({ name, marks: this.marks(name, actor), timed: this.timed(name, actor) }));
+    const met = Object.keys(data?.appointments ?? {});
+    if (met.length) this.rows.push({ name: "appointments", marks: this.kept(met), timed: [] });
+    this.canvas.style.height = `${TOP + ROW * Math.max(this.rows.length, 1) + 10}px`;
+    this.draw();
+  }
+
+  marks(name, actor) {
+    return (this.take?.events ?? []).flatMap(({ time, kind, subject, details }) => {
+      const own = subject === name || subject === `${name}.move` || subject === `${name}.turn` || subject?.startsWith?.(`${name} `);
+      const touched = kind === "contact begins" && (subject === name || String(subject).includes(name) || Object.values(details ?? {}).includes(name));
+      if (touched) return [{ time, kind: "contact" }];
+      if (!own) return [];
+      if (kind === "key passed" || kind === "goal met") return [{ time, kind: "passed" }];
+      if (kind === "key reached") return [{ time, kind: "reached" }];
+      if (kind === "strength saturated" || kind === "overloaded") return [{ time, kind: "weak" }];
+      return kind === "joint limit" ? [{ time, kind: "limit" }] : [];
+    });
+  }
+
+  kept() {
+    return (this.take?.events ?? []).flatMap(({ time, kind }) => (kind.startsWith("appointment") ? [{ time, kind: kind === "appointment missed" ? "weak" : kind === "appointment kept" ? "reached" : "passed" }] : []));
+  }
+
+  timed(name, actor) {
+    return ["move", "turn"].flatMap((kind) => (actor[kind]?.keys ?? []).flatMap((key, number) => (typeof key === "object" && !Array.isArray(key) && key.time !== undefined ? [{ actor: name, kind, number, time: key.time, hold: key.hold ?? 0 }] : [])));
+  }
+
+  get seconds() { return this.take?.seconds || 1; }
+  x_of(seconds) { return LEFT + ((this.canvas.clientWidth - LEFT - RIGHT) * seconds) / this.seconds; }
+  seconds_at(x) { return Math.min(Math.max(((x - LEFT) / (this.canvas.clientWidth - LEFT - RIGHT)) * this.seconds, 0), this.seconds); }
+
+  key_at(event) {
+    const row = this.rows[Math.floor((event.offsetY - TOP) / ROW)];
+    return row?.timed.find((key) => Math.abs(this.x_of(key.time) - event.offsetX) < 6);
+  }
+
+  at(frame) {
+    this.frame = frame;
+    this.canvas.setAttribute("aria-valuenow", frame);
+    this.draw();
+  }
+
+  draw() {
+    const { canvas, take } = this, ratio = window.devicePixelRatio || 1;
+    const width = canvas.clientWidth, height = canvas.clientHeight;
+    if (width === 0) return;
+    if (canvas.width !== width * ratio || canvas.height !== height * ratio) { canvas.width = width * ratio; canvas.height = height * ratio; }
+    const pen = canvas.getContext("2d"), style = getComputedStyle(document.documentElement), color = (name) => style.getPropertyValue(name);
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    if (!take) return;
+    pen.font = "12px system-ui, sans-serif";
+    pen.fillStyle = color("--line");
+    pen.fillRect(LEFT, 18, width - LEFT - RIGHT, 3);
+    pen.fillStyle = color("--accent");
+    pen.fillRect(LEFT, 18, this.x_of(Math.max(take.done - 1, 0) / take.fps) - LEFT, 3);
+    const step = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60, 120, 300].find((s) => (s / this.seconds) * (width - LEFT - RIGHT) > 46) ?? 600;
+    pen.textAlign = "center";
+    for (let s = 0; s <= this.seconds + 1e-9; s += step) {
+      pen.fillStyle = color("--soft");
+      pen.fillText(`${Number(s.toFixed(2))}`, this.x_of(s), 12);
+      pen.fillStyle = color("--line");
+      pen.fillRect(this.x_of(s), TOP - 4, 1, height - TOP);
+    }
+    this.rows.forEach(({ name, marks, timed }, r) => {
+      const y = TOP + ROW * r + ROW / 2;
+      pen.textAlign = "right";
+      pen.fillStyle = color("--ink");
+      pen.fillText(name, LEFT - 10, y + 4, LEFT - 14);
+      pen.fillStyle = color("--line");
+      pen.fillRect(LEFT, y, width - LEFT - RIGHT, 1);
+      for (const key of timed) {
+        pen.fillStyle = color("--key");
+        pen.fillRect(this.x_of(key.time), y - 3, Math.max(2, this.x_of(key.time + key.hold) - this.x_of(key.time)), 6);
+        pen.fillRect(this.x_of(key.time) - 2, y - 8, 4, 16);
+      }
+      for (const { time, kind } of marks) mark(pen, kind, this.x_of(time), y, color);
+    });
+    pen.fillStyle = color("--accent");
+    const x = this.x_of(this.frame / take.fps);
+    pen.fillRect(x - 0.75, 8, 1.5, height - 8);
+    pen.beginPath();
+    pen.moveTo(x - 6, 6); pen.lineTo(x + 6, 6); pen.lineTo(x, 15);
+    pen.fill();
+  }
+}
+
+function mark(pen, kind, x, y, color) {
+  pen.beginPath();
+  if (kind === "passed") { pen.strokeStyle = color("--key"); pen.lineWidth = 1.5; pen.arc(x, y, 4, 0, 7); pen.stroke(); return; }
+  if (kind === "reached") { pen.fillStyle = color("--good"); pen.arc(x, y, 3, 0, 7); }
+  if (kind === "contact") { pen.fillStyle = color("--accent"); pen.moveTo(x, y + 9); pen.lineTo(x - 3, y + 3); pen.lineTo(x + 3, y + 3); }
+  if (kind === "limit") { pen.fillStyle = color("--soft"); pen.rect(x - 1, y - 6, 2, 12); }
+  if (kind === "weak") { pen.fillStyle = color("--bad"); pen.moveTo(x, y - 9); pen.lineTo(x - 4, y - 2); pen.lineTo(x + 4, y - 2); }
+  pen.fill();
+}

@@ -1,0 +1,451 @@
+// The stage in three dimensions: bodies, paths, keys, targets, ropes, contacts; what is pointed at, and what is dragged.
+
+import * as THREE from "three";
+import { OrbitControls } from "/three/OrbitControls.js";
+import { TransformControls } from "/three/TransformControls.js";
+
+const PALETTE = ["#e4572e", "#2e86ab", "#f2a541", "#4f9d69", "#8a5a9e", "#d1495b", "#3aafa9", "#c98b5a", "#5b6c9d", "#b5a642"];
+const GROUND = "#d9d4c7";
+const MARK = 0.72; // of the second tone of balls and wheels
+const FILM = 16 / 9;
+const WIDE = 20; // times the mesh of a plane
+const FLASH = 0.25; // s that a contact is shown
+
+const v = new THREE.Vector3(), q = new THREE.Quaternion(), m = new THREE.Matrix4(), one = new THREE.Vector3(1, 1, 1);
+
+export class Viewport {
+  constructor(canvas, listener) {
+    this.canvas = canvas;
+    this.listener = listener; // picked, dragged, released, pulled, added
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
+    this.scene = new THREE.Scene();
+    this.camera = new THREE.PerspectiveCamera(35, 1, 0.01, 2000);
+    this.camera.up.set(0, 0, 1);
+    this.camera.position.set(3, -6, 3);
+    this.orbit = new OrbitControls(this.camera, canvas);
+    this.orbit.enableDamping = false;
+    this.orbit.addEventListener("change", () => { this.stale = true; });
+    this.gizmo = new TransformControls(this.camera, canvas);
+    this.gizmo.setSize(0.7);
+    this.scene.add(this.gizmo.getHelper());
+    this.gizmo.addEventListener("dragging-changed", ({ value }) => {
+      this.orbit.enabled = !value;
+      if (!value) this.listener.released(this.handle);
+    });
+    this.gizmo.addEventListener("objectChange", () => {
+      this.stale = true;
+      if (this.handle) this.listener.dragged(this.handle, this.gizmo.object.position.toArray());
+    });
+    this.fov = 35;
+    this.light();
+    this.bodies = new THREE.Group();
+    this.overlays = new THREE.Group();
+    this.scene.add(this.bodies, this.overlays);
+    this.geometries = new Map();
+    this.seats = []; // of each body: which instanced mesh, which instance
+    this.grip = new THREE.Object3D();
+    this.scene.add(this.grip);
+    this.glow = new THREE.Mesh(new THREE.BufferGeometry(), new THREE.MeshBasicMaterial({ color: "#ff6a3d", transparent: true, opacity: 0.35, depthWrite: false, polygonOffset: true, polygonOffsetFactor: -2 }));
+    this.glow.visible = false;
+    this.scene.add(this.glow);
+    this.spring = line(new THREE.BufferGeometry().setAttribute("position", new THREE.BufferAttribute(new Float32Array(6), 3)), "#c8451b");
+    this.spring.visible = false;
+    this.scene.add(this.spring);
+    this.pointing();
+    this.stale = true;
+    this.drawn = 0;
+  }
+
+  light() {
+    this.scene.add(new THREE.HemisphereLight("#ffffff", "#b9b2a6", 1.9));
+    const sun = this.sun = new THREE.DirectionalLight("#fff6e8", 2.2);
+    sun.castShadow = true;
+    sun.shadow.mapSize.set(1024, 1024);
+    sun.shadow.bias = -0.0005;
+    sun.shadow.normalBias = 0.02;
+    this.scene.add(sun, sun.target);
+  }
+
+  paint(sky) { this.scene.background = new THREE.Color(sky); this.stale = true; }
+
+  // A new take: as many instanced meshes as there are different shapes.
+  async cast(take, looks) {
+    const same = this.take && sameList(this.take.meshes, take.meshes) && sameList(this.take.names, take.names);
+    this.take = take;
+    if (!same) {
+      const meshes = await Promise.all([...new Set(take.meshes)].map(async (id) => [id, await this.geometry(id)]));
+      if (this.take !== take) return;
+      this.bodies.clear();
+      const crowd = new Map(meshes.map(([id, geometry]) => {
+        const count = take.meshes.filter((other) => other === id).length;
+        const material = new THREE.MeshStandardMaterial({ roughness: 0.75, metalness: 0, vertexColors: geometry.hasAttribute("color") });
+        const mesh = new THREE.InstancedMesh(geometry, material, count);
+        mesh.castShadow = !geometry.userData.flat;
+        mesh.receiveShadow = true;
+        mesh.frustumCulled = false;
+        mesh.userData.bodies = [];
+        this.bodies.add(mesh);
+        return [id, mesh];
+      }));
+      this.seats = take.meshes.map((id, body) => {
+        const mesh = crowd.get(id);
+        mesh.userData.bodies.push(body);
+        return { mesh, instance: mesh.userData.bodies.length - 1 };
+      });
+    }
+    this.dress(looks);
+    this.draw_lines();
+    this.stale = true;
+  }
+
+  dress(looks) {
+    if (!this.take) return;
+    this.looks = looks;
+    this.seats.forEach(({ mesh, instance }, body) => {
+      const flat = mesh.geometry.userData.flat;
+      const told = looks.colors?.[this.take.names[body]] ?? (flat ? GROUND : PALETTE[body % PALETTE.length]);
+      mesh.setColorAt(instance, new THREE.Color(told.slice(0, 7)));
+      if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
+    });
+    this.stale = true;
+  }
+
+  color_of(name) {
+    const body = this.take?.index.get(name);
+    if (body === undefined || !this.seats[body]) return "#999";
+    const color = new THREE.Color();
+    this.seats[body].mesh.getColorAt(this.seats[body].instance, color);
+    return `#${color.getHexString()}`;
+  }
+
+  async geometry(id) {
+    if (this.geometries.has(id)) return this.geometries.get(id);
+    const data = await (await fetch(`/mesh/${id}`)).arrayBuffer();
+    const [vertices, triangles] = new Uint32Array(data, 0, 2);
+    let geometry = new THREE.BufferGeometry();
+    let at = 8;
+    geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(data, at, 3 * vertices), 3));
+    at += 12 * vertices;
+    geometry.setAttribute("normal", new THREE.BufferAttribute(new Float32Array(data, at, 3 * vertices), 3));
+    at += 12 * vertices;
+    geometry.setIndex(new THREE.BufferAttribute(new Uint32Array(data, at, 3 * triangles), 1));
+    at += 12 * triangles;
+    const marks = new Uint8Array(data, at, triangles);
+    if (marks.some((mark) => mark)) {
+      geometry = geometry.toNonIndexed();
+      const color = new Float32Array(9 * triangles);
+      marks.forEach((mark, t) => color.fill(mark ? MARK : 1, 9 * t, 9 * t + 9));
+      geometry.setAttribute("color", new THREE.BufferAttribute(color, 3));
+    }
+    geometry.computeBoundingSphere();
+    geometry.computeBoundingBox();
+    geometry.userData.flat = geometry.boundingBox.max.z - geometry.boundingBox.min.z < 1e-9;
+    if (geometry.userData.flat) geometry.scale(WIDE, WIDE, 1); // a plane has no end
+    this.geometries.set(id, geometry);
+    return geometry;
+  }
+
+  // Paths, wires, keys: what changes only with the scene.
+  draw_lines() {
+    for (const child of [...this.overlays.children]) { this.overlays.remove(child); child.geometry.dispose(); }
+    const take = this.take;
+    this.pathLines = Object.entries(take.paths).map(([label, points]) => {
+      const path = line(new THREE.BufferGeometry().setFromPoints(points.map((p) => new THREE.Vector3(...p))), this.color_of(label.split(".")[0]), 0.7);
+      path.userData = { label, points };
+      this.overlays.add(path);
+      return path;
+    });
+    this.wires = Object.entries(take.wires).map(([name, points]) => {
+      const wire = line(new THREE.BufferGeometry().setFromPoints(points.map((p) => new THREE.Vector3(...p))), "#5b574f");
+      const owner = take.names.filter((body) => name.startsWith(`${body}.`)).sort((a, b) => b.length - a.length)[0];
+      wire.userData.body = take.index.get(owner);
+      this.overlays.add(wire);
+      return wire;
+    });
+    this.ropes = take.ropes.map(() => {
+      const rope = line(new THREE.BufferGeometry().setAttribute("position", new THREE.BufferAttribute(new Float32Array(3 * 25), 3)), "#5b574f");
+      rope.frustumCulled = false;
+      this.overlays.add(rope);
+      return rope;
+    });
+    this.targets = take.actuators.map((label) => {
+      const dot = new THREE.Mesh(BEAD, new THREE.MeshBasicMaterial({ color: "#1d1e20" }));
+      dot.visible = label.endsWith(".move");
+      this.overlays.add(dot);
+      return dot;
+    });
+    this.flashes = [];
+    this.place_keys(this.keys ?? []);
+  }
+
+  // The keys that can be dragged: {actor, kind, number, at, color}.
+  place_keys(keys) {
+    this.keys = keys;
+    for (const bead of this.beads ?? []) this.overlays.remove(bead);
+    this.beads = keys.map((key) => {
+      const bead = new THREE.Mesh(BEAD, new THREE.MeshBasicMaterial({ color: this.color_of(key.actor) }));
+      bead.position.set(...key.at);
+      bead.userData = key;
+      this.overlays.add(bead);
+      return bead;
+    });
+    this.stale = true;
+  }
+
+  // Draws a frame of the take.
+  show(frame) {
+    const take = this.take;
+    if (!take || take.done === 0 || this.seats.length === 0) return;
+    this.frame = Math.max(0, Math.min(frame, take.done - 1));
+    this.seats.forEach(({ mesh, instance }, body) => {
+      this.matrix(body, m);
+      mesh.setMatrixAt(instance, m);
+    });
+    for (const mesh of this.bodies.children) mesh.instanceMatrix.needsUpdate = true;
+    for (const wire of this.wires ?? []) {
+      if (wire.userData.body === undefined) continue;
+      wire.matrixAutoUpdate = false;
+      this.matrix(wire.userData.body, wire.matrix);
+    }
+    this.targets?.forEach((dot, a) => dot.position.fromArray(take.aim(this.frame, a)));
+    this.ropes?.forEach((rope, r) => hang(rope.geometry, take.rope(this.frame, r)));
+    this.flash();
+    if (this.selected !== undefined) this.matrix(this.selected, this.glow.matrix);
+    if (this.following !== undefined) {
+      this.matrix(this.following, m);
+      v.setFromMatrixPosition(m).sub(this.orbit.target);
+      this.orbit.target.add(v);
+      this.camera.position.add(v);
+      this.orbit.update();
+    }
+    this.stale = true;
+  }
+
+  matrix(body, into) {
+    const p = this.take.pose(this.frame, body);
+    return into.compose(v.set(p[0], p[1], p[2]), q.set(p[4], p[5], p[6], p[3]), one);
+  }
+
+  // Rings where something began to touch a moment ago.
+  flash() {
+    const now = this.frame / this.take.fps;
+    const fresh = this.overlays.visible
+      ? this.take.events.filter(({ kind, time, details }) => kind === "contact begins" && details?.at && now - time >= 0 && now - time < FLASH).slice(-20)
+      : [];
+    while (this.flashes.length < fresh.length) {
+      const ring = new THREE.Mesh(RING, new THREE.MeshBasicMaterial({ color: "#ff6a3d", transparent: true, depthTest: false }));
+      this.overlays.add(ring);
+      this.flashes.push(ring);
+    }
+    this.flashes.forEach((ring, k) => {
+      ring.visible = k < fresh.length;
+      if (!ring.visible) return;
+      const age = (now - fresh[k].time) / FLASH;
+      ring.position.set(...fresh[k].details.at);
+      ring.lookAt(this.camera.position);
+      ring.scale.setScalar(this.size * (0.03 + 0.05 * age));
+      ring.material.opacity = 1 - age;
+    });
+  }
+
+  render() {
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    const ratio = this.renderer.getPixelRatio();
+    if (this.canvas.width !== Math.floor(width * ratio) || this.canvas.height !== Math.floor(height * ratio)) {
+      this.renderer.setSize(width, height, false);
+      this.camera.aspect = width / Math.max(height, 1);
+      this.widen();
+    }
+    if (!this.stale) return false;
+    this.stale = false;
+    const scale = 0.008 * this.camera.position.distanceTo(this.orbit.target);
+    for (const bead of this.beads ?? []) bead.scale.setScalar(scale * (bead === this.bead ? 1.5 : 1));
+    for (const dot of this.targets ?? []) dot.scale.setScalar(0.7 * scale);
+    this.renderer.render(this.scene, this.camera);
+    this.drawn += 1;
+    return true;
+  }
+
+  // Where everything happens that moves, over all frames so far.
+  bounds() {
+    const box = new THREE.Box3(), take = this.take, still = new THREE.Box3();
+    const stride = Math.max(1, Math.floor(take.done / 40));
+    this.seats.forEach(({ mesh }, body) => {
+      const geometry = mesh.geometry;
+      if (geometry.userData.flat) return;
+      const first = take.pose(0, body).slice(0, 3);
+      let moves = false;
+      const own = new THREE.Box3();
+      for (let f = 0; f < take.done; f += stride) {
+        const p = take.pose(f, body);
+        if (Math.hypot(p[0] - first[0], p[1] - first[1], p[2] - first[2]) > 1e3) break;
+        moves ||= Math.hypot(p[0] - first[0], p[1] - first[1], p[2] - first[2]) > 0.02 * geometry.boundingSphere.radius;
+        own.union(new THREE.Box3().setFromCenterAndSize(v.set(p[0], p[1], p[2]), one.clone().multiplyScalar(1.6 * Math.min(geometry.boundingSphere.radius, 20))));
+      }
+      (moves ? box : still).union(own);
+    });
+    return box.isEmpty() ? still : box;
+  }
+
+  // Looks at the action; from where the scene's own camera is, if it has one.
+  look(camera) {
+    if (!this.take || this.take.done === 0) return;
+    const box = this.bounds();
+    if (box.isEmpty()) box.setFromCenterAndSize(new THREE.Vector3(0, 0, 0.5), new THREE.Vector3(2, 2, 1));
+    const sphere = box.getBoundingSphere(new THREE.Sphere());
+    this.size = Math.max(sphere.radius, 1e-3);
+    this.sun.position.copy(sphere.center).add(v.set(-0.5, -0.8, 1.6).multiplyScalar(2.2 * this.size));
+    this.sun.target.position.copy(sphere.center);
+    const half = 1.6 * this.size;
+    Object.assign(this.sun.shadow.camera, { left: -half, right: half, top: half, bottom: -half, near: 0.1 * this.size, far: 9 * this.size });
+    this.sun.shadow.camera.updateProjectionMatrix();
+    if (camera?.from && camera?.to) {
+      this.fov = camera.fov ?? 40;
+      this.camera.position.set(...camera.from);
+      this.orbit.target.set(...camera.to);
+    } else {
+      this.fov = 35;
+      const way = (1.15 * this.size) / Math.sin((this.fov * Math.PI) / 360);
+      this.orbit.target.copy(sphere.center);
+      this.camera.position.copy(sphere.center).add(v.set(0.35, -0.9, 0.38).normalize().multiplyScalar(way));
+    }
+    this.camera.near = this.size / 100;
+    this.camera.far = this.size * 400;
+    this.widen();
+    this.orbit.update();
+  }
+
+  // Shows at least what a film of these proportions would.
+  widen() {
+    const half = Math.tan((this.fov * Math.PI) / 360) * Math.max(1, FILM / this.camera.aspect);
+    this.camera.fov = (360 / Math.PI) * Math.atan(half);
+    this.camera.updateProjectionMatrix();
+    this.stale = true;
+  }
+
+  // As a scene's `camera`, for films and pictures.
+  seen() {
+    return { from: this.camera.position.toArray().map(tidy), to: this.orbit.target.toArray().map(tidy), fov: tidy(this.fov) };
+  }
+
+  select(body, bead) {
+    this.selected = body;
+    this.glow.visible = body !== undefined && this.seats[body] !== undefined && !this.seats[body].mesh.geometry.userData.flat;
+    if (this.glow.visible) {
+      this.glow.geometry = this.seats[body].mesh.geometry;
+      this.glow.matrixAutoUpdate = false;
+      if (this.frame !== undefined) this.matrix(body, this.glow.matrix);
+    }
+    this.bead = bead;
+    this.stale = true;
+  }
+
+  // Lets something be dragged: a place, and whose it is.
+  attach(handle, at) {
+    this.handle = handle;
+    if (!handle) { this.gizmo.detach(); this.stale = true; return; }
+    if (!this.gizmo.dragging) this.grip.position.set(...at);
+    this.gizmo.attach(this.grip);
+    this.stale = true;
+  }
+
+  pointing() {
+    const down = new THREE.Vector2(), at = new THREE.Vector2(), ray = new THREE.Raycaster(), plane = new THREE.Plane();
+    ray.params.Line.threshold = 0.03;
+    const aim = (event) => {
+      const box = this.canvas.getBoundingClientRect();
+      at.set(((event.clientX - box.left) / box.width) * 2 - 1, 1 - ((event.clientY - box.top) / box.height) * 2);
+      ray.setFromCamera(at, this.camera);
+    };
+    const hit = () => {
+      const beads = this.overlays.visible ? ray.intersectObjects(this.beads ?? []) : [];
+      if (beads.length) return { bead: beads[0].object };
+      const bodies = ray.intersectObjects(this.bodies.children);
+      if (!bodies.length) return {};
+      return { body: bodies[0].object.userData.bodies[bodies[0].instanceId], point: bodies[0].point };
+    };
+    this.canvas.addEventListener("pointerdown", (event) => {
+      down.set(event.clientX, event.clientY);
+      if (!this.poking || event.button !== 0) return;
+      aim(event);
+      const { body, point } = hit();
+      if (body === undefined || !this.listener.grabbed(body, this.local(body, point), point.toArray())) return;
+      this.orbit.enabled = false;
+      this.canvas.setPointerCapture(event.pointerId);
+      plane.setFromNormalAndCoplanarPoint(this.camera.getWorldDirection(v), point);
+      this.pulling = { body, at: this.local(body, point), to: point.clone() };
+    });
+    this.canvas.addEventListener("pointermove", (event) => {
+      if (!this.pulling) return;
+      aim(event);
+      if (ray.ray.intersectPlane(plane, this.pulling.to)) this.listener.pulled(this.pulling.to.toArray());
+    });
+    this.canvas.addEventListener("pointerup", (event) => {
+      if (this.pulling) {
+        this.pulling = undefined;
+        this.orbit.enabled = true;
+        this.spring.visible = false;
+        this.listener.let_go();
+        return;
+      }
+      if (Math.hypot(event.clientX - down.x, event.clientY - down.y) > 4 || this.gizmo.dragging || this.gizmo.axis) return;
+      aim(event);
+      const { body, bead } = hit();
+      this.listener.picked(body, bead?.userData);
+    });
+    this.canvas.addEventListener("dblclick", (event) => {
+      aim(event);
+      const [found] = this.overlays.visible ? ray.intersectObjects(this.pathLines ?? []) : [];
+      if (found) this.listener.added(found.object.userData, found.point.toArray(), found.index);
+    });
+  }
+
+  // From the world to the picture, -1 to 1.
+  project([x, y, z]) { return v.set(x, y, z).project(this.camera).toArray(); }
+
+  // The middle of the gizmo's arrow that points up.
+  gizmo_tip() {
+    const size = this.gizmo.size * 0.25 * this.camera.position.distanceTo(this.grip.position) * Math.min(1.9 * Math.tan((Math.PI * this.camera.fov) / 360), 7) * 0.5;
+    return this.grip.position.clone().add(new THREE.Vector3(0, 0, size)).toArray();
+  }
+
+  local(body, point) {
+    this.matrix(body, m);
+    return point.clone().applyMatrix4(m.clone().invert()).toArray();
+  }
+
+  draw_spring() {
+    if (!this.pulling) return;
+    this.matrix(this.pulling.body, m);
+    v.set(...this.pulling.at).applyMatrix4(m);
+    const points = this.spring.geometry.attributes.position;
+    points.setXYZ(0, v.x, v.y, v.z);
+    points.setXYZ(1, this.pulling.to.x, this.pulling.to.y, this.pulling.to.z);
+    points.needsUpdate = true;
+    this.spring.geometry.computeBoundingSphere();
+    this.spring.visible = true;
+    this.stale = true;
+  }
+}
+
+const BEAD = new THREE.SphereGeometry(1, 20, 12), RING = new THREE.TorusGeometry(1, 0.12, 8, 40);
+const tidy = (x) => Number(x.toFixed(3));
+const sameList = (a, b) => a.length === b.length && a.every((x, k) => x === b[k]);
+
+function line(geometry, color, opacity = 1) {
+  return new THREE.Line(geometry, new THREE.LineBasicMaterial({ color, transparent: opacity < 1, opacity }));
+}
+
+// A rope between its ends, sagging by its slack (a parabola of that length, to the eye).
+function hang(geometry, [ax, ay, az, bx, by, bz, slack]) {
+  const points = geometry.attributes.position, n = points.count - 1;
+  const length = Math.hypot(bx - ax, by - ay, bz - az);
+  const depth = slack > 0 ? Math.sqrt((3 / 8) * slack * (length + 0.5 * slack)) : 0;
+  for (let k = 0; k <= n; k++) {
+    const u = k / n;
+    points.setXYZ(k, ax + u * (bx - ax), ay + u * (by - ay), az + u * (bz - az) - 4 * depth * u * (1 - u));
+  }
+  points.needsUpdate = true;
+}

@@ -1,0 +1,264 @@
+"""Simulates the open scene in a thread of its own: frames appear while they are computed, and a newer wish stops it.
+
+A `Run` is one simulation of a scene as it was at a moment. Its rows are filled in order; whoever reads looks only at
+the first `done` of them, so that nobody has to wait for anybody.
+"""
+
+import queue
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impel.files import Problem
+from impel.motion.orientations import conjugate_quaternions, multiply_quaternions
+from impel.motion.paths import polyline
+from impel.scene import Scene, unsupported
+from impel.stage.lines import lines_of
+from impel.stage.performance import Performance, Snapshot
+from impel.stage.show import Show
+from impel.takes import Take
+
+POSE, AIM, ROPE = 7, 8, 7  # columns of a body: x, y, z, w, x, y, z; of an actuator: target, aim, saturated; of a rope:
+# both ends, slack
+TELL_EVERY = 0.012  # s: how often frames are announced, after the first
+SNAPSHOTS = 40  # over a run
+SNAPSHOT_BYTES = 64 * 2**20  # of all of them
+LIVE_SECONDS = 120.0  # how long one may play on beyond the end
+
+
+class Cast(NamedTuple):
+    """What the rows of a run hold, for whoever draws them."""
+
+    names: list[str]
+    shapes: list[dict[str, Any]]
+    actuators: list[str]
+    ropes: list[str]
+    paths: dict[str, list[list[float]]]  # of those that move
+    wires: dict[str, list[list[float]]]  # in the frame of the body that they are named after
+
+
+class Run:
+    """One simulation, so far."""
+
+    def __init__(self, number: int, scene: Scene, *, live: bool = False) -> None:
+        self.number = number
+        self.scene = scene
+        self.live = live
+        self.fps = scene.world.fps
+        self.cast: Cast | None = None
+        self.rows: NDArray[np.float32] = np.zeros((0, 0), np.float32)
+        self.done = 0
+        self.kept = 0  # rows that are those of the run before it
+        self.of = 0  # the number of that run
+        self.ended = False
+        self.doubts: list[str] = []  # about the start
+        self.problems: list[str] = []  # why it could not be simulated, or broke down
+        self.take: Take | None = None
+        self.show: Show | None = None
+        self.moments: dict[int, Snapshot] = {}  # by frame
+        self.pushes = 0  # that were ordered while it played
+
+    @property
+    def frames(self) -> int:
+        return len(self.rows)
+
+
+class Stop(Exception):
+    """This run is not wanted any more."""
+
+
+class Rehearsal:
+    """The thread that simulates, and the way to ask it."""
+
+    def __init__(self, tell: Callable[[Run], None]) -> None:
+        self.tell = tell  # called from the thread, when there is something new
+        self.run: Run | None = None
+        self._number = 0
+        self._wanted: Run | None = None
+        self._from: tuple[Run, int] | None = None
+        self._stopped = False
+        self._wake = threading.Condition()
+        self._orders: queue.SimpleQueue[Callable[[Show], None]] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name="rehearsal", daemon=True)
+        self._thread.start()
+
+    def begin(self, scene: Scene, *, after: float = 0.0, live: bool = False) -> Run:
+        """Simulate a scene, which is as the last one was until `after`; whatever is being simulated is given up."""
+        self._number += 1
+        run = Run(self._number, scene, live=live)
+        with self._wake:
+            self._from = None if self.run is None or after <= 0 else _moment_before(self.run, after)
+            self._wanted = self.run = run
+            while not self._orders.empty():
+                self._orders.get()
+            self._wake.notify()
+        return run
+
+    def order(self, order: Callable[[Show], None]) -> None:
+        """Have something done to the scene that is played live, before its next frame."""
+        self._orders.put(order)
+
+    def stop(self) -> None:
+        """Give up what is being simulated."""
+        with self._wake:
+            self._wanted = None
+            if self.run is not None and self.run.live:
+                self.run.live = False
+            self._wake.notify()
+
+    def close(self) -> None:
+        with self._wake:
+            self._stopped, self._wanted = True, None
+            self._wake.notify()
+        self._thread.join(10)
+
+    def _work(self) -> None:
+        while True:
+            with self._wake:
+                while self._wanted is None and not self._stopped:
+                    self._wake.wait()
+                if self._stopped:
+                    return
+                run, origin, self._wanted = self._wanted, self._from, None
+            assert run is not None
+            try:
+                self._simulate(run, origin)
+            except Problem as problem:
+                run.problems = problem.lines
+            except Stop:
+                pass
+            except Exception as error:  # a fault of ours must not end the studio
+                run.problems = [f"fault of the studio's own: {type(error).__name__}: {error}"]
+            run.ended = True
+            run.live = False
+            self.tell(run)
+
+    def _simulate(self, run: Run, origin: tuple[Run, int] | None) -> None:
+        lines = unsupported(run.scene)
+        if lines:
+            raise Problem(*lines)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            show = run.show = Show(run.scene)
+        run.doubts = show.doubts
+        cast = _cast_of(show)
+        width = POSE * len(cast.names) + AIM * len(cast.actuators) + ROPE * len(cast.ropes)
+        run.rows = np.zeros((show.compiled.frames, width), np.float32)
+        if origin is not None:
+            self._go_on_from(run, show, *origin)
+        run.cast = cast
+        self._write(run, show, show.frame, show.frame + 1)
+        self.tell(run)
+        every = _snapshot_interval(show)
+        told = time.monotonic()
+        began = told - show.time
+        wrote = show.frame + 1
+        while show.frame < show.compiled.frames - 1:
+            self._keep_going(run, show, began)
+            if show.frame % every == 0:
+                run.moments[show.frame] = Performance.snapshot(show)
+            show.next_frame()
+            now = time.monotonic()
+            if run.live or now - told > TELL_EVERY or show.frame == show.compiled.frames - 1:
+                self._write(run, show, wrote, show.frame + 1)
+                wrote, told = show.frame + 1, now
+                self.tell(run)
+        run.take = show.take()
+
+    def _keep_going(self, run: Run, show: Show, began: float) -> None:
+        """Between two frames: is this still wanted, and what was ordered?"""
+        if run.live:
+            while (wait := began + show.time - time.monotonic()) > 0 and self._wanted is None and run.live:
+                time.sleep(min(wait, 0.01))
+            while not self._orders.empty():
+                self._orders.get()(show)
+            if not run.live and self._wanted is None:
+                self._finish_live(run, show)
+        if self._wanted is not None or self._stopped or (self.run is not run):
+            raise Stop
+
+    def _finish_live(self, run: Run, show: Show) -> None:
+        run.rows = run.rows[: show.frame + 1]
+        run.take = show.take()
+        raise Stop
+
+    def _go_on_from(self, run: Run, show: Show, before: Run, frame: int) -> None:
+        """Begin where another run was, if it was the same until then."""
+        moment = before.moments.get(frame)
+        assert before.show is not None
+        if moment is None or before.cast != _cast_of(show) or not show.join(moment):
+            return
+        rows = before.rows[: frame + 1]
+        run.rows[: frame + 1] = rows
+        for array, other in zip(show.recorder.rows(), before.show.recorder.rows()):
+            array[: frame + 1] = other[: frame + 1]
+        run.kept, run.of, run.done = frame, before.number, frame
+        run.moments = {at: kept for at, kept in before.moments.items() if at <= frame}
+
+    def _write(self, run: Run, show: Show, first: int, end: int) -> None:
+        """Turn frames into rows."""
+        recorder, rows = show.recorder, run.rows[first:end]
+        bodies, actuators = len(show.compiled.cast), len(show.compiled.actuators)
+        poses = rows[:, : POSE * bodies].reshape(-1, bodies, POSE)
+        poses[..., :3], poses[..., 3:] = recorder.position[first:end], recorder.orientation[first:end]
+        if actuators:
+            stage = show.stage.actuators
+            assert stage is not None
+            start = POSE * bodies
+            aims = rows[:, start : start + AIM * actuators].reshape(-1, actuators, AIM)
+            aims[..., :3] = recorder.target[first:end]
+            axes = np.array([show.compiled.solids[body].rotation for body in stage.body])
+            aims[..., 3:7] = multiply_quaternions(recorder.aim[first:end], conjugate_quaternions(axes))
+            aims[..., 7] = recorder.felt[first:end, :, 3]
+        ropes = rows[:, POSE * bodies + AIM * actuators :].reshape(end - first, -1, ROPE)
+        if ropes.shape[1]:
+            _, ends, slack = _lines(show, first, end)
+            for k, name in enumerate(ends):
+                ropes[:, k, :6] = ends[name].reshape(-1, 6)
+                ropes[:, k, 6] = slack[f"{name}.slack"]
+        run.done = end
+
+
+def _lines(show: Show, first: int, end: int) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    recorder, compiled = show.recorder, show.compiled
+    seconds = np.arange(first, end, dtype=np.float64) * compiled.pace.frame_seconds
+    broke = {event["subject"]: event["time"] for event in show.told if event["kind"] == "joint broke"}
+    return lines_of(
+        show.stage.joints, compiled, seconds, recorder.position[first:end], recorder.orientation[first:end], broke
+    )
+
+
+def _cast_of(show: Show) -> Cast:
+    compiled, actuators = show.compiled, show.stage.actuators
+    wires, ropes, _ = _lines(show, show.frame, show.frame + 1)
+    paths = {}
+    for a, label in enumerate(compiled.actuators):
+        if actuators is not None and label.endswith(".move"):
+            paths[label] = np.round(polyline(actuators.paths, a), 5).tolist()
+    for label, way in compiled.troupe.ways.items():
+        paths[label] = np.round(way if way.ndim == 2 else way[0], 5).tolist()
+    return Cast(
+        names=list(compiled.cast),
+        shapes=[body.shape.to_document() for body in compiled.cast.values()],
+        actuators=list(compiled.actuators),
+        ropes=list(ropes),
+        paths=paths,
+        wires={name: np.round(line, 5).tolist() for name, line in wires.items()},
+    )
+
+
+def _snapshot_interval(show: Show) -> int:
+    """Frames between two snapshots: as many as help, and as few as there is room for."""
+    bytes_each = show.memory.values.nbytes + sum(array.nbytes for array in show.memory.kept)
+    most = max(1, min(SNAPSHOTS, SNAPSHOT_BYTES // max(bytes_each, 1)))
+    return max(1, -(-show.compiled.frames // most))
+
+
+def _moment_before(run: Run, seconds: float) -> tuple[Run, int] | None:
+    frames = [frame for frame in run.moments if frame / run.fps <= seconds + 1e-9 and frame < run.done]
+    return (run, max(frames)) if frames and max(frames) > 0 else None

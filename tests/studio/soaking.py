@@ -1,0 +1,130 @@
+"""Works in the studio at random, for as long as it is told: `python tests/studio/soaking.py SECONDS [SEED]`.
+
+Edits, undoes, scrubs, pokes, opens other scenes and reloads the page. Prints memory now and then; leaves with 1 if the
+page complained, or if the server's or the page's memory has grown by more than a tenth after the first part.
+"""
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+ARGUMENTS = [
+    "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--js-flags=--expose-gc",
+]  # fmt: skip
+SCENES = ("hop", "saloon", "reach", "desk_lamp")
+GROWTH = 1.10
+SETTLED = 300.0  # s, after which memory should not grow any more
+
+
+def resident(pid: int) -> float:
+    """MB"""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) / 1024
+    return 0.0
+
+
+def work(page, chance) -> None:
+    """One thing that a person might do."""
+    what = chance.choice(
+        ["edit"] * 5 + ["undo", "redo", "scrub", "scrub", "play", "poke", "open", "reload", "text", "plots"]
+    )
+    if what == "edit":
+        page.evaluate(
+            """(x) => { const bodies = Object.entries(studio.data.bodies).filter(([, b]) => !b.fixed);
+                const [name, body] = bodies[Math.floor(x * bodies.length)];
+                const value = (body.mass ?? 1) * (0.8 + 0.4 * x);
+                return studio.link.ask("edit", {path: ["bodies", name, "mass"], value}).catch(() => 0); }""",
+            chance.random(),
+        )
+    elif what in ("undo", "redo"):
+        page.evaluate(f"studio.link.ask('{what}').catch(() => 0)")
+    elif what == "scrub":
+        page.evaluate("(x) => studio.go_to(Math.floor(x * studio.take.frames))", chance.random())
+    elif what == "play":
+        page.evaluate("studio.play()")
+    elif what == "poke":
+        page.evaluate("studio.link.ask('live', {frame: 10}).catch(() => 0)")
+        page.wait_for_timeout(300)
+        page.evaluate(
+            """async () => { const bodies = studio.data.bodies;
+                const name = studio.take.names.find((n) => bodies[n] && !bodies[n].fixed);
+                const {number} = await studio.link.ask("push", {body: name, force: [0, 3, 0]}).catch(() => ({}));
+                await new Promise((done) => setTimeout(done, 300));
+                if (number !== undefined) await studio.link.ask("release", {number}).catch(() => 0);
+                await studio.link.ask("halt").catch(() => 0); }"""
+        )
+    elif what == "open":
+        page.evaluate("(name) => studio.open_scene({example: name}).catch(() => 0)", chance.choice(SCENES))
+    elif what == "reload":
+        page.reload()
+    else:
+        page.click(f"#tab-{what}")
+        page.wait_for_timeout(100)
+        page.click("#tab-inspector")
+    page.wait_for_function("studio.connected && studio.take && studio.take.done > 0")
+
+
+def soak(seconds: float, seed: int, browser_path: str) -> list[str]:
+    from playwright.sync_api import sync_playwright
+
+    chance = random.Random(seed)
+    faults: list[str] = []
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        environment = dict(os.environ) | {"PYTHONPATH": str(ROOT / "src")}
+        program = [sys.executable, "-m", "impel", "studio", "--no-browser"]
+        run = subprocess.Popen(program, cwd=folder, stdout=subprocess.PIPE, text=True, env=environment)
+        browser = playwright.chromium.launch(executable_path=browser_path, args=ARGUMENTS)
+        try:
+            assert run.stdout is not None
+            address = run.stdout.readline().split()[-1]
+            page = browser.new_context(bypass_csp=True, viewport={"width": 800, "height": 500}).new_page()
+            page.set_default_timeout(120_000)
+            page.on("pageerror", lambda error: faults.append(f"page: {error}"))
+            page.on("console", lambda told: faults.append(told.text) if told.type == "error" else None)
+            page.goto(address)
+            page.wait_for_selector("#gallery[open]")
+            page.evaluate("document.getElementById('gallery').close()")
+            page.evaluate("studio.open_scene({example: 'hop'})")
+            page.wait_for_function("studio.take?.ended")
+            server, heap = [], []
+            began, done, looked = time.monotonic(), 0, 0.0
+            while (now := time.monotonic() - began) < seconds:
+                work(page, chance)
+                done += 1
+                if now - looked > seconds / 24:
+                    looked = now
+                    page.evaluate("globalThis.gc?.()")
+                    server.append(resident(run.pid))
+                    heap.append(page.evaluate("performance.memory.usedJSHeapSize / 2 ** 20"))
+                    print(
+                        f"{now:6.0f} s, {done} things done: server {server[-1]:.0f} MB, page {heap[-1]:.1f} MB",
+                        flush=True,
+                    )
+            early = max(2, int(len(server) * SETTLED / max(now, 1)))
+            for what, sizes in (("server", server), ("page", heap)):
+                if now > SETTLED and min(sizes[-early:]) > GROWTH * max(sizes[:early]):
+                    faults.append(f"{what}: grew from {max(sizes[:early]):.0f} to {min(sizes[-early:]):.0f} MB")
+        finally:
+            browser.close()
+            run.terminate()
+            run.wait(20)
+    return faults
+
+
+if __name__ == "__main__":
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        sys.exit("no Chromium here: apt-get install chromium")
+    start = int(sys.argv[2]) if len(sys.argv) > 2 else int(time.time())
+    print(f"seed {start}")
+    complaints = soak(float(sys.argv[1]), start, path)
+    print(*complaints, sep="\n")
+    sys.exit(1 if complaints else 0)

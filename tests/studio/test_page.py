@@ -1,0 +1,168 @@
+"""The page in a real browser: what a newcomer does, and what must not be lost."""
+
+import shutil
+
+import pytest
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+ARGUMENTS = [
+    "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(BROWSER is None, reason="no Chromium here: apt-get install chromium"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        made = playwright.chromium.launch(executable_path=BROWSER, args=ARGUMENTS)
+        yield made
+        made.close()
+
+
+@pytest.fixture
+def page(browser, studio):
+    context = browser.new_context(bypass_csp=True, viewport={"width": 1000, "height": 640})  # tests evaluate code
+    made = context.new_page()
+    made.set_default_timeout(90_000)
+    faults = []
+    made.on("pageerror", lambda error: faults.append(str(error)))
+    made.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    made.goto(studio)
+    made.wait_for_selector("#gallery[open]")
+    yield made
+    context.close()
+    assert faults == []
+
+
+def opened(page, name):
+    page.click(f"#gallery .card:has(strong:text-is('{name}'))")
+    ended(page)
+
+
+def ended(page, after=0):
+    page.wait_for_function(f"studio.take?.ended && studio.take.run > {after} && studio.shown?.run === studio.take.run")
+    return page.evaluate("studio.take.run")
+
+
+def place(page, body, frame):
+    return page.evaluate(f"[...studio.take.pose({frame}, studio.take.index.get('{body}')).slice(0, 3)]")
+
+
+def test_a_newcomers_way(page, folder):
+    """Open, change mass, see another motion, scrub, drag a key, undo, save, reopen."""
+    before = (folder / "hop.yaml").read_text()
+    opened(page, "hop.yaml")
+    run, first = page.evaluate("studio.take.run"), place(page, "tower3", 200)
+
+    page.click("#outline .item[data-group=bodies][data-name=ball]")
+    page.fill("#field-bodies-ball-mass", "2.5")
+    page.keyboard.press("Tab")
+    run = ended(page, run)
+    assert place(page, "tower3", 200) != first, "another mass, another motion"
+
+    box = page.locator("#timeline").bounding_box()
+    page.mouse.click(box["x"] + 0.5 * box["width"], box["y"] + 10)
+    page.wait_for_function("!studio.playing && studio.frame > 50 && studio.shown.frame === Math.floor(studio.frame)")
+
+    page.evaluate("studio.pick_key('ball', 2)")
+    handle = page.evaluate("studio.handle_on_screen()")
+    page.mouse.move(*handle)
+    page.mouse.down()
+    page.mouse.move(handle[0], handle[1] - 30, steps=4)
+    page.mouse.up()
+    run = ended(page, run)
+    assert page.evaluate("studio.data.actors.ball.move.keys[2][2]") > 0.9, "the key was drawn up"
+
+    page.keyboard.press("Control+z")
+    page.wait_for_function("studio.data.actors.ball.move.keys[2][2] === 0.9")
+    page.keyboard.press("Control+s")
+    page.wait_for_function("document.getElementById('dirty').hidden")
+    assert (folder / "hop.yaml").read_text() == before.replace("mass: 1\n", "mass: 2.5\n")
+
+    page.reload()
+    page.wait_for_function("studio.data?.bodies?.ball?.mass === 2.5")
+
+
+def test_what_is_typed_wrong_is_answered_where_it_is_typed(page):
+    opened(page, "hop.yaml")
+    page.click("#outline .item[data-group=bodies][data-name=ball]")
+    page.fill("#field-bodies-ball-mass", "-1")
+    page.keyboard.press("Tab")
+    page.wait_for_selector(".field:has(#field-bodies-ball-mass) .wrong:has-text('must be greater than 0')")
+    assert page.evaluate("studio.data.bodies.ball.mass") == 1
+
+
+def test_poked_the_arm_gives_way_and_comes_back(page):
+    opened(page, "blow")
+    page.evaluate("studio.go_to(60)")
+    page.wait_for_function("studio.shown.frame === 60")
+    page.click("#live")
+    page.wait_for_function("studio.live && studio.take.done > 62")
+    x, y = page.evaluate("studio.on_screen('lower')")
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x, y + 80, steps=3)
+    page.wait_for_function("studio.pull !== undefined")
+    page.wait_for_timeout(700)
+    page.mouse.up()
+    page.wait_for_timeout(2500)
+    page.click("#live")
+    page.wait_for_function("!studio.live && studio.take.ended")
+    heights = page.evaluate(
+        "Array.from({length: studio.take.done}, (_, f) => studio.take.pose(f, studio.take.index.get('lower'))[2])"
+    )
+    away, left = max(abs(z - heights[60]) for z in heights), abs(heights[-1] - heights[60])
+    assert away > 0.05
+    assert left < 0.5 * away
+    page.click("#keep")
+    page.wait_for_function("studio.data.pushes?.length === 1")
+
+
+def test_by_keyboard_alone(page):
+    opened(page, "hop.yaml")
+    page.keyboard.press("?")
+    page.wait_for_selector("#shortcuts[open]")
+    page.keyboard.press("Escape")
+    page.focus("#view")
+    playing = page.evaluate("studio.playing")
+    page.keyboard.press(" ")
+    assert page.evaluate("studio.playing") != playing
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("Math.floor(studio.frame) === 1")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.tagName") == "BUTTON"
+
+
+def test_every_control_has_a_name(page):
+    opened(page, "hop.yaml")
+    page.click("#outline .item[data-group=bodies][data-name=ball]")
+    nameless = page.evaluate("""[...document.querySelectorAll('button, input, select, textarea')].filter((e) =>
+        !e.textContent.trim() && !e.getAttribute('aria-label') && !e.labels?.length && !e.title)
+        .map((e) => e.outerHTML)""")
+    assert nameless == []
+
+
+def test_a_lost_connection_comes_back_and_loses_nothing(page):
+    opened(page, "hop.yaml")
+    page.click("#outline .item[data-group=bodies][data-name=ball]")
+    page.fill("#field-bodies-ball-mass", "2")
+    page.keyboard.press("Tab")
+    page.wait_for_function("studio.data.bodies.ball.mass === 2")
+    page.evaluate("studio.link.socket.close()")
+    page.wait_for_function("!studio.connected")
+    page.wait_for_function("studio.connected && studio.data.bodies.ball.mass === 2")
+    ended(page)
+
+
+def test_a_minute_of_random_work_leaves_no_complaint():
+    from soaking import soak
+
+    assert soak(20.0, 1, BROWSER) == []

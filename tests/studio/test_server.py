@@ -1,0 +1,240 @@
+"""The server: who may come in, what is refused, and that frames are those of the simulation."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+
+import numpy as np
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from conftest import Talker
+from impel import load_scene, simulate
+
+
+def test_frames_are_those_of_the_simulation(talker, folder):
+    talker.ask("open", file="hop.yaml")
+    story = talker.until_story()
+    expected = simulate(load_scene(folder / "hop.yaml"))
+    assert talker.run["names"] == expected.names
+    poses = talker.rows[:, : 7 * len(expected.names)].reshape(len(expected.time), -1, 7)
+    np.testing.assert_allclose(poses[..., :3], expected.position, atol=1e-6)
+    np.testing.assert_allclose(poses[..., 3:], expected.orientation, atol=1e-6)
+    assert story["events"] == expected.events
+    assert talker.ask("channel", name="energy")["ok"]["values"][0] == pytest.approx(
+        expected.channels["energy"][0], rel=1e-5
+    )
+
+
+def test_a_change_is_simulated_and_a_newer_one_stops_it(talker, folder):
+    talker.ask("open", file="hop.yaml")
+    for mass in (0.5, 1.5, 2.5, 3):
+        assert "ok" in talker.ask("edit", path=["bodies", "ball", "mass"], value=mass)
+    talker.until_story()
+    scene = load_scene(folder / "hop.yaml")
+    scene.bodies["ball"].mass = 3.0
+    expected = simulate(scene)
+    poses = talker.rows[:, : 7 * len(expected.names)].reshape(len(expected.time), -1, 7)
+    np.testing.assert_allclose(poses[..., :3], expected.position, atol=1e-6)
+
+
+def test_what_is_saved_keeps_every_comment(talker, folder):
+    before = (folder / "saloon.yaml").read_text()
+    talker.ask("open", file="saloon.yaml")
+    talker.ask("edit", path=["world", "seconds"], value=3)
+    assert talker.told["edited"]["dirty"]
+    talker.ask("save")
+    after = (folder / "saloon.yaml").read_text()
+    assert after == before.replace("seconds: 6", "seconds: 3")
+
+
+def test_edits_in_a_text_editor_appear(talker, folder):
+    talker.ask("open", file="hop.yaml")
+    talker.until_story()
+    (folder / "hop.yaml").write_text((folder / "hop.yaml").read_text().replace("seconds: 5", "seconds: 1"))
+    talker.until_story()
+    assert talker.run["frames"] == 61
+
+
+def test_two_who_look_see_the_same(studio, talker):
+    other = Talker(studio)
+    talker.ask("open", file="hop.yaml")
+    talker.until_story()
+    other.until_story()
+    np.testing.assert_array_equal(talker.rows, other.rows)
+    other.ask("edit", path=["world", "seconds"], value=1)
+    talker.until_story()
+    assert talker.run["frames"] == 61
+    late = Talker(studio)
+    late.until_story()
+    np.testing.assert_array_equal(talker.rows, late.rows)
+    other.close()
+    late.close()
+
+
+def test_who_does_not_know_the_token_stays_out(studio):
+    base, token = studio.split("/?token=")
+    for query in ("", "?token=", "?token=wrong", f"?token={token[:-1]}"):
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(f"{base}/{query}")
+        with pytest.raises(InvalidStatus, match="403"):
+            Talker(f"{base}/{query or '?'}")
+    cookies = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    assert cookies.open(studio).status == 200
+    assert token not in cookies.open(f"{base}/").geturl()
+
+
+@pytest.mark.parametrize("headers", [{"Host": "evil.example"}, {"Origin": "http://evil.example"}, {"Origin": "null"}])
+def test_pages_of_other_sites_stay_out(studio, headers):
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(urllib.request.Request(studio, headers=headers))
+    if "Origin" in headers:
+        with pytest.raises(InvalidStatus, match="403"):
+            Talker(studio, origin=headers["Origin"])
+
+
+@pytest.mark.parametrize(
+    "file", ["../outside.yaml", "/etc/passwd", "link.yaml", "", "a\0b", ".", "linked/secret.yaml", 7]
+)
+def test_files_outside_are_neither_read_nor_written(talker, folder, file, tmp_path_factory):
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "secret.yaml").write_text("impel: 1\nbodies: {secret: {shape: {sphere: 1}}}\n")
+    (folder.parent / "outside.yaml").write_text("impel: 1\n")
+    os.symlink(outside / "secret.yaml", folder / "link.yaml")
+    os.symlink(outside, folder / "linked")
+    for command in ("open", "save"):
+        answer = talker.ask(command, file=file)
+        assert len(answer["problems"]) == 1, answer
+        assert "secret:" not in json.dumps(talker.messages)
+    assert (folder.parent / "outside.yaml").read_text() == "impel: 1\n"
+
+
+def test_a_huge_message_ends_only_its_own_connection(studio, talker):
+    other = Talker(studio)
+    with contextlib.suppress(ConnectionClosed):
+        other.socket.send("x" * (50 * 2**20))
+    with pytest.raises(ConnectionClosed):
+        list(iter(lambda: other.hear(10), None))
+    assert "ok" in talker.ask("files")
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", "7", '{"do": 3}', '{"do": "edit"}', '{"do": "edit", "path": [[]]}', '{"do": "open", "no": 1}',
+             '{"do": "export", "format": "exe"}', '{"do": "pull", "number": 1, "to": [0, 0, 0]}', '{"do": "__init__"}']
+)  # fmt: skip
+def test_what_is_not_understood_is_answered_in_one_line(talker, text):
+    talker.socket.send(text)
+    while "problems" not in (message := talker.hear()) or "tell" in message:
+        pass
+    assert len(message["problems"]) == 1
+    assert "own" not in message["problems"][0], "no fault of the studio's own"
+
+
+def test_a_flood_of_messages_is_survived(talker):
+    talker.ask("open", file="hop.yaml")
+    for k in range(1000):
+        talker.socket.send(
+            json.dumps({"id": 10_000 + k, "do": "edit", "path": ["bodies", "ball", "mass"], "value": 1 + k / 1000})
+        )
+    while talker.hear().get("id") != 10_999:
+        pass
+    talker.until_story()
+    assert talker.ask("text")["ok"]["text"].count("mass: 1.999") == 1
+
+
+def test_a_slow_listener_gets_at_most_two_messages_ahead(studio):
+    slow = Talker(studio)
+    slow.ask("open", file="hop.yaml")
+    send, slow.socket.send = slow.socket.send, lambda text: None  # it acknowledges nothing
+    rows = 0
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        try:
+            message = slow.socket.recv(2)
+        except TimeoutError:
+            break
+        rows += isinstance(message, bytes)
+    assert rows <= 2
+    slow.socket.send = send
+    slow.close()
+
+
+def test_a_scene_that_fails_says_so_in_plain_lines(talker, folder):
+    (folder / "bad.yaml").write_text("impel: 1\nbodies: {ball: {shape: {sphere: -1}}}\n")
+    talker.ask("open", file="bad.yaml")
+    assert "sphere" in talker.told["document"]["problems"][0]
+    answer = talker.ask("write", text="impel: 1\nbodies: {ball: {shape: {sphere: 1}}}\n")
+    assert "ok" in answer
+    talker.until_story()
+
+
+def test_exports_are_written_and_fetched(studio, talker):
+    talker.ask("open", file="hop.yaml")
+    talker.until_story()
+    answer = talker.ask("export", format="csv")["ok"]
+    base, token = studio.split("/?token=")
+    data = urllib.request.urlopen(f"{base}{answer['url']}?token={token}").read()
+    assert len(data) == answer["bytes"]
+    assert data.decode().splitlines()[0].startswith("frame,time,body")
+
+
+def test_a_pull_deflects_and_what_was_played_gives_the_same_bytes(talker, folder):
+    talker.ask("open", example="blow")
+    talker.until_story()
+    talker.ask("live", frame=60)
+    while talker.run is None or not talker.run["live"]:
+        talker.hear()
+    number = talker.ask("push", body="lower", force=[0, 20, 0])["ok"]["number"]
+    began = time.monotonic()
+    while time.monotonic() - began < 0.5:
+        talker.hear()
+    talker.ask("release", number=number)
+    began = time.monotonic()
+    while time.monotonic() - began < 0.5:
+        talker.hear()
+    talker.ask("halt")
+    talker.until_story()
+    played = talker.rows.copy()
+    answer = talker.ask("keep")
+    assert answer["ok"]["pushes"] == 1
+    talker.until_story()
+    frames = min(len(played), len(talker.rows))
+    assert frames > 70
+    np.testing.assert_array_equal(talker.rows[:frames], played[:frames])
+    force = talker.told["document"]["data"] if "pushes" in (talker.told["document"]["data"] or {}) else None
+    assert force is None or force["pushes"][0]["body"] == "lower"
+
+
+@pytest.mark.slow
+def test_killed_it_loses_nothing(folder):
+    """kill -9, in the middle of things."""
+    program = [sys.executable, "-m", "impel", "serve", "hop.yaml"]
+    environment = dict(os.environ) | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    run = subprocess.Popen(program, cwd=folder, stdout=subprocess.PIPE, text=True, env=environment)
+    address = run.stdout.readline().split()[2]
+    talker = Talker(address)
+    talker.ask("edit", path=["bodies", "ball", "mass"], value=2)
+    time.sleep(1)
+    os.kill(run.pid, signal.SIGKILL)
+    run.wait()
+    assert "mass: 1\n" in (folder / "hop.yaml").read_text()
+    run = subprocess.Popen(program, cwd=folder, stdout=subprocess.PIPE, text=True, env=environment)
+    talker = Talker(run.stdout.readline().split()[2])
+    while "document" not in talker.told:
+        talker.hear()
+    assert talker.told["document"]["data"]["bodies"]["ball"]["mass"] == 2
+    assert talker.told["document"]["dirty"]
+    talker.close()
+    run.send_signal(signal.SIGINT)
+    assert run.wait(30) in (0, 130)
+
+
+def test_threads_are_gone_with_the_studio(folder):
+    assert not [thread for thread in threading.enumerate() if thread.name == "rehearsal"]
