@@ -78,24 +78,20 @@ def bin_of_odd_things(directory: Path, count: int = 30) -> Scene:
         "curves": [tail],
         "blend": 0.03,
     }
-    files = {
-        "gear": write_mesh(gear(12), directory / "gear12.obj"),
-        "cup": write_mesh(cup(), directory / "cup.obj"),
-        "ring": write_mesh(ring(), directory / "ring.obj"),
-    }
+    solids = {"gear12": gear(12), "cup": cup(), "ring": ring()}
+    files = [write_mesh(solid, directory / f"{name}.obj") for name, solid in solids.items()]
     rng = np.random.default_rng(5)
     for k in range(count):
-        size = float(rng.choice([0.5, 0.75, 1.0, 1.2]))
+        scale = float(rng.choice([0.5, 0.75, 1.0, 1.2]))
+        rod = {"cylinder": {"radius": 0.02 * scale, "length": 0.2 * scale}, "euler": [0, 90, 0]}
+        ends = [{"sphere": 0.05 * scale, "at": [side * 0.1 * scale, 0, 0]} for side in (-1, 1)]
         shapes: list[dict[str, Any]] = [
-            {"mesh": {"file": files["gear"], "scale": size}},
-            {"mesh": {"file": files["cup"], "scale": size}},
-            {"mesh": {"file": files["ring"], "scale": size}},
-            {"compound": [{"sphere": 0.05 * size, "at": [s * 0.1 * size, 0, 0]} for s in (-1, 1)]
-             + [{"cylinder": {"radius": 0.02 * size, "length": 0.2 * size}, "euler": [0, 90, 0]}]},
+            *({"mesh": {"file": file, "scale": scale}} for file in files),
+            {"compound": [rod, *ends]},
             {"compound": [{"blob": beast}]},
-        ]  # fmt: skip
+        ]
         at = [-0.19 + 0.38 * (k % 2), -0.19 + 0.38 * (k // 2 % 2), 0.3 + 0.42 * (k // 4)]
-        scene.body(f"thing{k}", **shapes[k % 5], mass=2 * size**3, at=at, euler=rng.uniform(-180, 180, 3).tolist())
+        scene.body(f"thing{k}", **shapes[k % 5], mass=2 * scale**3, at=at, euler=rng.uniform(-180, 180, 3).tolist())
     return scene
 
 
@@ -115,13 +111,10 @@ def make(directory: Path) -> Exhibit:
     write_png(strip(train, times=[0, 0.1, 0.2, 0.3]), directory / "gears.png")
     done = [turns(train, f"gear{k}") for k in range(3)]
     wanted = [done[0] * sign * TEETH[0] / teeth for sign, teeth in zip((1, -1, 1), TEETH)]
-    pictures.append(
-        (
-            "gears.png",
-            f"Only the first gear is led; after {done[0]:.2f} turns the others have made {done[1]:.2f} and {done[2]:.2f} "
-            f"({wanted[1]:.2f} and {wanted[2]:.2f} by their teeth).",
-        )
+    caption = (
+        f"Only the first gear is led; after {done[0]:.2f} turns the others have made {done[1]:.2f} and {done[2]:.2f}"
     )
+    pictures.append(("gears.png", f"{caption} ({wanted[1]:.2f} and {wanted[2]:.2f} by their teeth)."))
     heap = simulate(bin_of_odd_things(directory / "meshes"))
     write_png(strip(heap, times=[0.3, 0.7, 1.2, 4]), directory / "bin.png")
     pictures.append(("bin.png", "Thirty odd things fall into a bin, and come to rest."))
