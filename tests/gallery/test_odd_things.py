@@ -13,4 +13,4 @@ def test_teeth_drive_teeth_and_none_is_skipped(tmp_path):
 
 
 def test_nothing_overlaps_before_it_falls_into_the_bin(tmp_path):
-    assert Performance(bin_of_odd_things(tmp_path)).doubts == []
+    assert Performance(bin_of_odd_things(tmp_path, 5)).doubts == []

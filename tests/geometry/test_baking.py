@@ -13,7 +13,6 @@ from impel.geometry.shapes import make_shapes
 from impel.kernel import kernel
 from impel.motion.orientations import matrix_from_quaternion
 from impel.motion.rotations import get3
-from odd_shapes import gear
 
 
 @kernel
@@ -22,6 +21,10 @@ def look(shapes, points, value, gradient):
         phi, g = field(shapes, 0, get3(points, i))
         value[i] = phi
         gradient[i, 0], gradient[i, 1], gradient[i, 2] = g
+
+
+def washer(hole=0.03):
+    return trimesh.creation.annulus(hole, 0.1, 0.04)
 
 
 def as_shape(mesh, folder, name="thing.obj", **options):
@@ -102,14 +105,14 @@ def test_a_part_and_a_scale_of_a_file(tmp_path):
 
 
 def test_it_is_baked_once_for_each_content(tmp_path, monkeypatch):
-    shape = as_shape(gear(), tmp_path)
+    shape = as_shape(washer(), tmp_path)
     first = bake(shape)
     baking._baked.cache_clear()
     monkeypatch.setattr(baking, "_bake", None)  # only what is kept is left
     again = bake(shape)
     assert all(np.array_equal(a, b) for a, b in zip(first, again))
     monkeypatch.undo()
-    as_shape(gear(teeth=9), tmp_path)
+    as_shape(washer(0.05), tmp_path)
     assert bake(shape).volume != pytest.approx(first.volume, rel=1e-3)
 
 
@@ -159,8 +162,8 @@ def test_too_many_triangles_are_refused(tmp_path, monkeypatch):
 
 
 def test_hulls_and_compounds_weigh_what_they_hold(tmp_path):
-    hull = solid({"convex": as_shape(gear(), tmp_path)["mesh"]})
-    assert hull.volume == pytest.approx(trimesh.convex.convex_hull(gear()).volume, rel=1e-6)
+    hull = solid({"convex": as_shape(washer(), tmp_path)["mesh"]})
+    assert hull.volume == pytest.approx(trimesh.convex.convex_hull(washer()).volume, rel=1e-6)
     dumbbell = [{"sphere": 0.1, "at": [x, 0, 0]} for x in (-0.05, 0.05)] + [
         {"box": [0.02, 0.02, 0.02], "at": [0, 0, 0.3]}
     ]

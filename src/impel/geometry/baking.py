@@ -8,9 +8,9 @@ import hashlib
 import io
 import json
 import os
+import sys
 from collections.abc import Callable
 from functools import lru_cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -98,6 +98,7 @@ def _baked(kind: str, text: str, upright: bool, stamps: Any) -> Baked:
     if kept is not None:
         with np.load(io.BytesIO(kept), allow_pickle=False) as arrays:
             return Baked(key, *(_from_array(arrays[name]) for name in Baked._fields[1:]))
+    _announce()
     made = _bake(key, *solid(), upright)
     data = io.BytesIO()
     np.savez(data, **made._asdict())
@@ -106,8 +107,16 @@ def _baked(kind: str, text: str, upright: bool, stamps: Any) -> Baked:
 
 
 @lru_cache(1)
+def _announce() -> None:
+    """Tell, once, why the first run takes a while."""
+    print("impel: preparing meshes, once for each; they are kept for later ...", file=sys.stderr, flush=True)
+
+
+@lru_cache(1)
 def _recipe() -> str:
     """A hash of what bakes: after an edit, or with other versions of the libraries, all is baked anew."""
+    from importlib.metadata import version
+
     here = Path(__file__)
     sources = [here, *(here.with_name(f"{name}.py") for name in ("meshfiles", "grids", "scatter", "meshes", "blobs"))]
     text = b"".join(source.read_bytes() for source in sources)
