@@ -10,10 +10,10 @@ import math
 import numpy as np
 
 from impel.control.actuators import Actuators, arm_of
-from impel.geometry.kinds import CAPSULE, CYLINDER, SPHERE
+from impel.geometry.kinds import CAPSULE, CYLINDER, INNER, SPHERE
 from impel.kernel import Floats, Floats2, Floats3, Integers, Integers2, kernel, struct
 from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, get4, norm, rotate, scale, set3_at, sub
-from impel.physics.broadphase import COUNT, MET, NORMAL, POINT, SPREAD, STIFF
+from impel.physics.broadphase import COUNT, MET, NORMAL, POINT, SPREAD
 from impel.physics.coating import FRICTION
 from impel.physics.joints import ANGULAR_A, ANGULAR_B, JOINT, LINEAR, MEMBER, Joints
 
@@ -28,9 +28,11 @@ WIDE = 24  # loose things in one cluster
 TOGETHER = 16  # actuators of several structures in one cluster
 SURE = 0.9  # of what friction can hold: more is not relied on
 LYING = 0.5  # cosine: a bar whose axis is farther than 60° from the normal lies on its side
+FLAT = 0.2  # of the way to the middle: a patch that extends less to either side is no sole, but rolls
 TINY = 1e-9
-STEEP = 0.5  # cosine: on a slope up to 60° things stand, on a steeper one they lean against it
-LIFT, LIFT_MOST = 0.1, 0.02  # of the base distance, and m: what stands is let stand until its target is so much higher
+# Of the base distance, and m: whose target is so much higher takes all its weight off what it stands on; and what is
+# to be turned so much is no sole.
+LIFT, LIFT_MOST = 0.1, 0.02
 
 
 @struct
@@ -57,7 +59,6 @@ class Handles:
     kind: Integers  # (H,) ACTUATOR ...
     source: Integers  # (H,) the actuator, the place of the limit in `joints.active`, or the pair
     live: Integers  # (H,) 1 while it holds
-    soft: Floats  # (H,) by how much it gives way to a force
     most_load: Floats  # (H,) what it can hold, over what the contact is pressed with
     bias: Floats  # (H,) its acceleration by gravity and by the motion there is, if nothing held it
     # How it answers.
@@ -82,7 +83,7 @@ class Handles:
     turning: Floats2  # (N, 3) ... and angular
     # The joints as they were before they were looked at half a step ahead.
     kept_rows: Floats2
-    kept_factor: Floats2
+    kept_factor: Floats
 
 
 # Entries of `count`.
@@ -115,7 +116,6 @@ def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Ha
         kind=np.zeros(handles, np.int64),
         source=np.zeros(handles, np.int64),
         live=np.zeros(handles, np.int64),
-        soft=np.zeros(handles),
         most_load=np.zeros(handles),
         bias=np.zeros(handles),
         answer=np.zeros((handles, handles)),
@@ -136,7 +136,7 @@ def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Ha
         fall=np.zeros((bodies, 3)),
         turning=np.zeros((bodies, 3)),
         kept_rows=np.zeros_like(rows).reshape(-1, 18),
-        kept_factor=np.zeros((0, 3) if joints is None else joints.factor.shape),
+        kept_factor=np.zeros(0 if joints is None else len(joints.factor)),
     )
 
 
@@ -200,7 +200,7 @@ def _include(bodies, actuators, handles, whole):
 
 
 @kernel
-def take_hold(bodies, joints, contacts, actuators, handles, gravity, ahead):
+def take_hold(bodies, joints, contacts, actuators, handles, ahead):
     """List the handles of the cluster."""
     handles.count[HANDLES] = 0
     for n in range(handles.count[ACTUATORS]):
@@ -214,7 +214,7 @@ def take_hold(bodies, joints, contacts, actuators, handles, gravity, ahead):
         for turn in range(2):  # first what touches those who act
             for p in range(contacts.near.info[COUNT]):
                 if contacts.place[p, MET] > 0.0:
-                    _hold_contact(bodies, contacts, actuators, handles, p, gravity, turn == 0)
+                    _hold_contact(bodies, contacts, actuators, handles, p, turn == 0)
 
 
 @kernel(inline=True)
@@ -229,7 +229,7 @@ def _add(handles, kind, source, a, b, along, about_a, about_b):
     handles.count[HANDLES] = h + 1
     handles.kind[h], handles.source[h], handles.live[h] = kind, source, 1
     handles.body[h, 0], handles.body[h, 1] = a, b
-    handles.soft[h] = handles.bias[h] = 0.0
+    handles.bias[h] = 0.0
     for rows in (handles.row, handles.push):
         set3_at(rows, h, ALONG, along)
         set3_at(rows, h, ABOUT_A, about_a)
@@ -273,7 +273,7 @@ def _room(handles, more):
 
 
 @kernel
-def _hold_contact(bodies, contacts, actuators, handles, p, gravity, of_actors):
+def _hold_contact(bodies, contacts, actuators, handles, p, of_actors):
     """The handles of a pair that touches: it pushes, it grips, and a sole does not roll."""
     a, b = contacts.pair[p, 0], contacts.pair[p, 1]
     inside_a, inside_b = handles.seen[actuators.whole[a]] == 1, handles.seen[actuators.whole[b]] == 1
@@ -288,8 +288,6 @@ def _hold_contact(bodies, contacts, actuators, handles, p, gravity, of_actors):
     point = get3_at(contacts.place, p, POINT)
     arm_a, arm_b = sub(point, get3(bodies.position, a)), sub(point, get3(bodies.position, b))
     first, second = _across(bodies, contacts, p, a, b, normal)
-    if _lifted(actuators, a, b, normal, gravity):
-        return
     _add(handles, PUSH, p, a, b, normal, cross(arm_a, normal), cross(normal, arm_b))
     if contacts.touching[p] != 0.0:  # not only near
         handles.count[PRESSED] = 1
@@ -302,17 +300,14 @@ def _hold_contact(bodies, contacts, actuators, handles, p, gravity, of_actors):
     if wide > 0.0:
         h = _add(handles, TWIST, p, a, b, nothing, normal, scale(normal, -1.0))
         handles.most_load[h] = 2.0 / 3.0 * friction * math.sqrt(wide)
-    stiff = contacts.place[p, STIFF]
-    swift = 0.0
-    for n in range(handles.count[ACTUATORS]):
-        swift = max(swift, actuators.stiffness[handles.actuator[n]])
+    sole = FLAT * min(contacts.extent[a, INNER], contacts.extent[b, INNER])
     rolls = max(_rolls(contacts.shapes.kind[a], bodies, a, normal), _rolls(contacts.shapes.kind[b], bodies, b, normal))
     for k in range(rolls, 2):  # a bar rolls about the first direction, a ball about both
         about, across = (first, second) if k == 0 else (second, first)
         spread = _spread(contacts.place, p, across)
-        if spread * stiff > TINY and not _tilted(actuators, a, about) and not _tilted(actuators, b, about):
+        if spread > sole * sole and not _tilted(actuators, a, about) and not _tilted(actuators, b, about):
             h = _add(handles, ROLL, p, a, b, nothing, about, scale(about, -1.0))
-            handles.soft[h] = 2.0 * swift / (stiff * spread)
+            handles.most_load[h] = SURE * math.sqrt(3.0 * spread)  # half the width: where it begins to tilt
 
 
 @kernel
@@ -374,20 +369,6 @@ def _tilted(actuators, body, about):
         if actuators.body[n] == body and actuators.paths.turns[n] == 1 and actuators.against[n] < 0:
             tilted |= abs(dot(get3(actuators.offset, n), about)) > LIFT * actuators.base[n]
     return tilted
-
-
-@kernel
-def _lifted(actuators, a, b, normal, gravity):
-    """Whether what stands here is to rise."""
-    steep = dot(normal, gravity) / max(norm(gravity), TINY)
-    if abs(steep) < STEEP:
-        return False
-    whole = actuators.whole[a if steep < 0.0 else b]
-    lifted = False
-    for n in range(len(actuators.body)):
-        if actuators.whole[actuators.body[n]] == whole and actuators.paths.turns[n] == 0:
-            lifted |= lift_of(actuators, n, gravity) == 1.0
-    return lifted
 
 
 @kernel

@@ -23,6 +23,7 @@ from impel.scene.derived import solid_of
 from impel.stage.compile import Compiled, centre_of, compile_scene, start_of
 from impel.stage.state import Stage
 from impel.stage.step import OPENED, open_curtain
+from impel.stage.walkers import paths_through
 from impel.takes.remarks import plain
 
 Floats = NDArray[np.float64]
@@ -45,7 +46,8 @@ def opening_doubts(scene: Scene, source: str = "scene") -> list[str]:
     while open_curtain(stage.bodies, stage.followers, stage.contacts, stage.gravity, frame) != OPENED:
         assert stage.contacts is not None
         stage = replace(stage, contacts=grow(stage.contacts))
-    return [*displaced(stage, compiled, scene), *overlaps(stage, compiled.bodies, source)]
+    walked = paths_through(scene, compiled.troupe, stage.bodies)
+    return [*displaced(stage, compiled, scene), *overlaps(stage, compiled.bodies, source), *walked]
 
 
 def strengths(scene: Scene, source: str = "scene") -> Iterator[str]:
