@@ -19,13 +19,9 @@ DEMO = Path(__file__).parents[1] / "gallery" / "scenes" / "blow.yaml"
 
 def simulate_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False, fps: float | None = None) -> None:
     """Simulate a scene and write every output; whatever can be refused is refused before the work begins."""
-    from impel.scene import load_scene, unsupported
+    from impel.scene import load_scene
 
     scene = load_scene(path)
-    refused = unsupported(scene)
-    if refused:
-        raise Problem(*(f"{path}: {line}" for line in refused))
-
     _check_outputs(outputs)
 
     from impel.stage import simulate

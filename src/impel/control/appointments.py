@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from impel.control.frames import is_framed
+from impel.control.goals import has_goals
 from impel.kernel import Floats, Integers, kernel, struct
 from impel.motion.paths import segment_length
 from impel.motion.rotations import norm
@@ -117,7 +118,7 @@ def expect(actuators, agreed, m, dt_last):
             agreed.left[c] = -1.0
             continue
         expected += 1
-        moves = clocks.timed[a] == 1 or is_framed(actuators.frames, a)
+        moves = clocks.timed[a] == 1 or is_framed(actuators.frames, a) or has_goals(actuators.goals, a)
         if moves or agreed.left[c] < NEAR:
             agreed.left[c] = time_left(actuators, a, agreed.key[c])
     return expected
@@ -134,18 +135,25 @@ def slow_down_for_all(actuators, agreed, m, dt_last):
         pace = clocks.pace[agreed.actuator[c]] / max(agreed.share[c], CREEPS)
         agreed.gets_on[c] += (min(pace, 1.0) - agreed.gets_on[c]) * -math.expm1(-dt_last / SMOOTH)
         needs = min(agreed.left[c] / max(agreed.gets_on[c], CREEPS), agreed.left[c] + HOPE)
+        if has_goals(actuators.goals, agreed.actuator[c]):  # its time rules
+            latest, last = agreed.left[c], c
+            break
         if last < 0 or needs > latest:
             latest, last = needs, c
     for c in range(agreed.first[m], agreed.first[m + 1]):
         if agreed.left[c] >= 0.0:
             agreed.share[c] = 1.0 if c == last or latest <= 0.0 else min(1.0, agreed.left[c] / latest)
             a = agreed.actuator[c]
+            if has_goals(actuators.goals, a):
+                continue
             agreed.waits[a] = min(agreed.waits[a], agreed.share[c])
 
 
 @kernel
 def has_passed(actuators, a, key):
     paths = actuators.paths
+    if has_goals(actuators.goals, a):
+        return actuators.goals.miss[actuators.goals.first[a] + key] >= 0.0
     count = paths.first_segment[a + 1] - paths.first_segment[a]
     if actuators.lap[a] * count + actuators.segment[a] >= key:
         return True
@@ -156,6 +164,8 @@ def has_passed(actuators, a, key):
 def time_left(actuators, a, key):
     """How long the target of an actuator needs to a key that it has yet to pass, at full pace."""
     paths, clocks, first = actuators.paths, actuators.clocks, actuators.paths.first_segment[a]
+    if has_goals(actuators.goals, a):
+        return max(actuators.goals.time[actuators.goals.first[a] + key] - actuators.goals.now[0], 0.0)
     if clocks.timed[a] == 1:
         return max(clocks.begin[first + key - 1] + clocks.span[first + key - 1] - clocks.time[a], 0.0)
     here, turns, length = int(actuators.segment[a]), paths.turns[a] == 1, 0.0

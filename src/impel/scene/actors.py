@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, SerializerFunctionWrapHandler, model_serializer
 
+from impel.scene.goals import ListOrTable
 from impel.scene.values import (
     CHANGES_IN_PLACE,
     Direction,
@@ -188,18 +189,6 @@ class Turn(Actuator):
     )
 
 
-class Goal(Model):
-    """A state to be met exactly at a given time."""
-
-    example: ClassVar[str] = "{at: [1, 0, 1], time: 1.0}"
-    time: Positive = Field(description="When to be there, in seconds from the start.")
-    at: Point | None = Field(default=None, description="Where to be then, in metres.")
-    euler: Euler | None = Field(default=None, description="How to be turned then: degrees about x, y and z.")
-    quaternion: Quaternion | None = Field(
-        default=None, description="How to be turned then, as a quaternion [w, x, y, z]."
-    )
-
-
 class Actor(Model):
     """What the body of this name wants."""
 
@@ -208,11 +197,8 @@ class Actor(Model):
     turn: Turn | None = Field(
         default=None, description="Orientations to turn through.", json_schema_extra=CHANGES_IN_PLACE
     )
-    goals: list[Goal] | None = Field(
-        default=None,
-        min_length=1,
-        max_length=MOST_KEYS,
-        description="States to meet on time, instead of keys; not simulated yet.",
+    goals: ListOrTable | None = Field(
+        default=None, description="States to meet exactly and on time, as a list, or a table with keys."
     )
 
 
@@ -223,7 +209,7 @@ class Appointment(Model):
     cues: list[str] = Field(
         min_length=2,
         max_length=MOST_KEYS,
-        description="The moments that must coincide, as ACTOR.move.KEY or ACTOR.turn.KEY; keys count from 0.",
+        description="The moments that must coincide, as ACTOR.move.KEY, ACTOR.turn.KEY or ACTOR.goals.GOAL, from 0 on.",
     )
     after: list[str] = Field(
         default_factory=list, max_length=MOST_KEYS, description="Appointments that must be over before this one counts."

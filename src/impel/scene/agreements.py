@@ -129,7 +129,7 @@ def _cue(cue: str, scene: Scene) -> str | None:
     wish = getattr(scene.actors[name], kind)
     if wish is None:
         return f"{name} has no {kind}"
-    count = len(wish) if kind == "goals" else len(wish.keys)
+    count = len(wish.keys)
     if number >= count:
         return f"{name}.{kind} counts from 0 to {count - 1}, got {number}"
     return None

@@ -7,11 +7,12 @@ from typing import Any
 
 from impel.complaints import name_like, say
 from impel.files import Problem
-from impel.scene.actors import Actor, Goal, Move, MoveKey, Turn, TurnKey
+from impel.scene.actors import Actor, Move, MoveKey, Turn, TurnKey
 from impel.scene.agreements import appointment_problems, frame_problems, step_problems
 from impel.scene.bodies import Body, FollowKey, Placed
 from impel.scene.cameras import camera_problems
 from impel.scene.changing import while_it_plays
+from impel.scene.courses import goal_problems
 from impel.scene.derived import Drive, base_of, drive, sag, weight
 from impel.scene.joints import Joint
 from impel.scene.pushes import push_problems
@@ -79,8 +80,7 @@ def next_scene(scene: Scene, field: str, value: Any) -> Scene:
     else:
         lines += _size(after)
     if not lines:
-        before = unsupported(scene)
-        lines += [*frame_problems(after), *(line for line in unsupported(after) if line not in before)]
+        lines += frame_problems(after)
     if lines:
         raise Problem(*lines)
     return after
@@ -150,7 +150,7 @@ def _body(body: Body, where: str) -> Iterator[str]:
         yield f"{where}.linear: is about the way between the keys of follows, and there are none"
 
 
-def _one_orientation(thing: Placed | FollowKey | TurnKey | Goal, where: str) -> Iterator[str]:
+def _one_orientation(thing: Placed | FollowKey | TurnKey, where: str) -> Iterator[str]:
     if thing.euler is not None and thing.quaternion is not None:
         yield f"{where}.quaternion: give euler or quaternion, not both"
 
@@ -162,7 +162,7 @@ def _whole_turns(keys: Sequence[FollowKey] | Sequence[TurnKey], where: str) -> I
         yield f"{where}: turn round too often; at most {STRIDE * MOST_STRIDES / 360:.0f} whole turns can be kept"
 
 
-def _later_and_later(keys: Iterable[FollowKey] | Iterable[Goal], where: str) -> Iterator[str]:
+def _later_and_later(keys: Iterable[FollowKey], where: str) -> Iterator[str]:
     times = [key.time for key in keys]
     for i, (before, after) in enumerate(pairwise(times), 1):
         if after <= before:
@@ -259,25 +259,16 @@ def _actor(actor: Actor, name: str, where: str, scene: Scene) -> Iterator[str]:
     elif body.follows is not None:
         yield f"{where}: follows keys with times and cannot act; remove follows from bodies.{name} or the actor"
     if actor.move is None and actor.turn is None and actor.goals is None:
-        yield f"{where}: wants nothing; give it move or turn"
+        yield f"{where}: wants nothing; give it move or turn, or goals"
     for kind, wish in (("move", actor.move), ("turn", actor.turn)):
         if wish is not None:
             yield from _wish(wish, name, f"{where}.{kind}", scene)
     if actor.goals is not None:
-        yield from _goals(actor, f"{where}.goals")
-
-
-def _goals(actor: Actor, where: str) -> Iterator[str]:
-    goals = actor.goals or []
-    if actor.move is not None and any(goal.at is not None for goal in goals):
-        yield f"{where}: give move or goals with places, not both"
-    if actor.turn is not None and any(goal.euler is not None or goal.quaternion is not None for goal in goals):
-        yield f"{where}: give turn or goals with orientations, not both"
-    yield from _later_and_later(goals, where)
-    for i, goal in enumerate(goals):
-        yield from _one_orientation(goal, f"{where}.{i}")
-        if goal.at is None and goal.euler is None and goal.quaternion is None:
-            yield f"{where}.{i}: needs at, euler or quaternion"
+        if actor.move is not None and any(goal.places for goal in actor.goals.keys):
+            yield f"{where}.goals: give move or goals with places, not both"
+        if actor.turn is not None and any(goal.turns for goal in actor.goals.keys):
+            yield f"{where}.goals: give turn or goals with orientations, not both"
+        yield from goal_problems(actor.goals, name, scene)
 
 
 def _wish(wish: Move | Turn, name: str, where: str, scene: Scene) -> Iterator[str]:
@@ -362,15 +353,3 @@ def too_weak(wish: Move, numbers: Drive, name: str, where: str, scene: Scene) ->
                 f"{where}.strength: must be at least {needed:.3g}, twice the body's weight, got {numbers.strength:g}; "
                 f'or leave it to "auto"'
             )
-
-
-_NOT_YET = "this version can read {} but not simulate them yet"
-
-
-def unsupported(scene: Scene) -> list[str]:
-    """What the format knows but this version cannot simulate yet, one line each."""
-    lines = []
-    for name, actor in scene.actors.items():
-        if actor.goals is not None:
-            lines.append(f"actors.{name}.goals: {_NOT_YET.format('goals')}")
-    return lines

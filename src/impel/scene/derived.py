@@ -52,14 +52,7 @@ def drive(wish: Move | Turn) -> Drive:
     else:
         alpha = ALPHA if wish.alpha is None else wish.alpha
     beta = b * math.sqrt(2 * alpha)
-    strength: float | None = None
-    share = 1.0
-    if wish.strength == "unlimited":
-        strength = math.inf
-    elif not isinstance(wish.strength, str):
-        strength = wish.strength
-    elif wish.strength.endswith("%"):
-        share = float(wish.strength.rstrip(" %")) / 100
+    strength, share = given_strength(wish.strength)
     return Drive(
         base=base,
         alpha=alpha,
@@ -72,6 +65,15 @@ def drive(wish: Move | Turn) -> Drive:
         speed=alpha * base / (beta * relaxation),  # 003, section 2.3, corrected: see notes
         longest_step=min(2 * beta * relaxation / alpha, relaxation / beta),
     )
+
+
+def given_strength(written: float | str) -> tuple[float | None, float]:
+    """A strength, or None where it is to be derived, and which share of that."""
+    if not isinstance(written, str):
+        return written, 1.0
+    if written == "unlimited":
+        return math.inf, 1.0
+    return None, float(written.rstrip(" %")) / 100 if written.endswith("%") else 1.0
 
 
 def base_of(wish: Move | Turn) -> float | None:

@@ -181,9 +181,9 @@ class Handle:
         """Turn through orientations: `ball.turn([{"euler": [0, 0, 0]}, {"euler": [0, 0, 90]}], base_angle=20)`."""
         return self._wish(turn={"keys": keys, **fields})
 
-    def goals(self, goals: Any) -> "Handle":
-        """Meet states on time: `rod.goals([{"at": [1, 0, 1], "time": 1.0}])`."""
-        return self._wish(goals=goals)
+    def goals(self, goals: Any, **fields: Any) -> "Handle":
+        """Meet states on time: `rod.goals([{"at": [1, 0, 1], "time": 1.0}], ending="paper")`."""
+        return self._wish(goals={"keys": goals, **fields} if fields else goals)
 
     def _wish(self, **wish: Any) -> "Handle":
         present = self.scene.actors.get(self.name)

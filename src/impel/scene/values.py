@@ -95,6 +95,14 @@ def _strength(value: Any) -> Any:
     raise ValueError('must be a number greater than 0, "auto", a share of that such as "60 %", or "unlimited"')
 
 
+def _time_or_name(value: Any) -> Any:
+    if is_number(value) and 0 < value <= LARGEST:
+        return float(value)
+    if isinstance(value, str) and value:
+        return value
+    raise ValueError("must be a time in seconds greater than 0, or the name of an appointment")
+
+
 def _number_or(low: float, what: str, *words: str) -> Any:
     choices = " or ".join((f"a number {what}", *(f'"{w}"' for w in words)))
 
@@ -141,6 +149,11 @@ Strength = Annotated[
             ]
         }
     ),
+]
+TimeOrName = Annotated[
+    float | str,
+    BeforeValidator(_time_or_name),
+    WithJsonSchema({"anyOf": [{"type": "number", "exclusiveMinimum": 0, "maximum": LARGEST}, {"type": "string"}]}),
 ]
 Step = Annotated[float | Literal["adaptive"], *_number_or(0, "of seconds greater than 0", "adaptive")]
 

@@ -76,9 +76,7 @@ def _driven(stage: Stage, compiled: Compiled, scene: Scene, before: Actuators) -
         for name in before.frames.STATE:
             getattr(before.frames, name)[...] = getattr(actuators.frames, name)
     pace = pace_of(scene, stage, min(largest_stable_step(specs), compiled.spring_step))
-    keys = [
-        path_keys(wish.wish)[1] if wish.wish is not was.wish else k for (wish, was, _), k in zip(pairs, compiled.keys)
-    ]
+    keys = [path_keys(wish)[1] if wish.wish is not was.wish else k for (wish, was, _), k in zip(pairs, compiled.keys)]
     return actuators, compiled._replace(pace=pace, keys=keys, wishes=wishes, specs=specs)
 
 

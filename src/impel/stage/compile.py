@@ -129,7 +129,7 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         bodies=[*names, WORLD] if needs_world else names,
         joints=list(scene.joints),
         actuators=[wish.label for wish in wishes],
-        keys=[path_keys(wish.wish)[1] for wish in wishes],
+        keys=[path_keys(wish)[1] for wish in wishes],
         solids=solids,
         centre=np.array([whole.offset for whole in solids], float),
         axes=np.array([whole.rotation for whole in solids], float),
@@ -148,6 +148,10 @@ def _check_parts(scene: Scene, index: dict[str, int], source: str) -> None:
             for i, key in enumerate(wish.keys if wish is not None else []):
                 if key.in_ is not None and key.in_ not in index:
                     raise Problem(f"{source}: actors.{name}.{kind}.keys.{i}.in: {name_like(key.in_, index, 'part')}")
+        for i, goal in enumerate(actor.goals.keys if actor.goals is not None else []):
+            if goal.in_ is not None and goal.in_ not in index:
+                where = f"actors.{name}.{actor.goals.where(i)}" if actor.goals is not None else ""
+                raise Problem(f"{source}: {where}.in: {name_like(goal.in_, index, 'part')}")
 
 
 def _bodies(cast: dict[str, Body], solids: list[Solid], needs_world: bool) -> Bodies:

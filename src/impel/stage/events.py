@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.control.appointments import ACTIVE
+from impel.control.goals import NEAR_MISS, SHARE_MISSED
 from impel.control.targets import AGO, KEY, NEAREST
 from impel.kernel import Floats2, kernel, struct
 from impel.motion.rotations import get3, get3_at, norm, set3, sub
@@ -17,7 +18,7 @@ from impel.stage.moments import Moments, pass_moments
 from impel.stage.state import Stage
 from impel.takes import EVENT_KINDS
 
-PASSED, REACHED, BEGIN, END, LIMIT, SATURATED, REJECTED, SMALLEST, BROKE, BEGINS, KEPT, MISSED = (
+PASSED, REACHED, BEGIN, END, LIMIT, SATURATED, REJECTED, SMALLEST, BROKE, BEGINS, KEPT, MISSED, MET, OFF, FREED = (
     EVENT_KINDS.index(kind)
     for kind in (
         "key passed",
@@ -32,8 +33,12 @@ PASSED, REACHED, BEGIN, END, LIMIT, SATURATED, REJECTED, SMALLEST, BROKE, BEGINS
         "appointment begins",
         "appointment kept",
         "appointment missed",
+        "goal met",
+        "goal missed",
+        "goal released",
     )
 )
+LATEST = 60.0  # s: who would be later than this would never come
 CONE, TWIST = 2, 3  # the limits of a ball, as `other` tells them; 1 is the only one of a joint
 
 
@@ -63,6 +68,7 @@ def make_events(stage: Stage, moments: Moments | None = None) -> Events:
         most += len(stage.joints.active) + len(stage.joints.broken)
     if stage.actuators is not None:
         most += 2 * len(stage.actuators.appointments.state)
+        most += 2 * len(stage.actuators.goals.time)
         most += 4 * len(stage.actuators.body) + int(stage.actuators.paths.first_segment[-1])
     size = 4 * most + 1000
     return Events(
@@ -113,6 +119,7 @@ def notice(now, before, events, clock, time, dt, verdict):
     _notice_contacts(now.contacts, before.contacts, events, time)
     _notice_joints(now.joints, before.joints, events, time)
     _notice_actuators(now.actuators, before.actuators, events, time, dt)
+    _notice_goals(now.actuators, before.actuators, events, time)
     pass_moments(events.moments, now.bodies, before.bodies, time - dt, dt)
 
 
@@ -226,9 +233,39 @@ def _notice_actuators(now, before, events, time, dt):
                 _tell(events, time - dt, BEGINS + state - ACTIVE, m, 0, now.appointments.since[m])
 
 
+@kernel
+def _notice_goals(now, before, events, time):
+    if now is None:
+        return
+    goals, were = now.goals, before.goals
+    for a in range(len(now.body)):
+        if goals.current[a] == were.current[a] and goals.holding[a] == were.holding[a]:
+            continue
+        for g in range(int(were.current[a]), min(int(goals.current[a]) + 1, goals.first[a + 1])):
+            if goals.miss[g] != were.miss[g] and goals.written[g] >= 0:
+                met = goals.miss[g] <= max(NEAR_MISS, SHARE_MISSED * goals.way[g])
+                events.place[events.count[0], 0] = goals.late[g]
+                _tell(events, goals.time[g], MET if met else OFF, a, g - goals.first[a], goals.miss[g])
+            if goals.freed[g] != were.freed[g]:
+                _tell(events, time, FREED, a, g - goals.first[a], 0.0)
+
+
 @kernel(inline=True)
 def _at_end(actuators, a, segments):
     return actuators.segment[a] == segments - 1 and actuators.u[a] == 1.0
+
+
+def _about_goal(label: str, goal: int | None, kind: int, value: float) -> dict[str, Any]:
+    if kind == FREED:
+        return {"goal": goal}
+    return (
+        {"goal": goal, "angle": math.degrees(value)} if label.endswith(".turn") else {"goal": goal, "distance": value}
+    )
+
+
+def _same_moment(event: dict[str, Any], time: float, kind: str, subject: str, goal: int | None) -> bool:
+    same = event["time"] == time and event["kind"] == kind and event["subject"] == subject
+    return same and event["details"]["goal"] == goal
 
 
 def drain(
@@ -240,7 +277,7 @@ def drain(
     appointments: list[str],
 ) -> list[dict[str, Any]]:
     """Empty the rows into events as a take keeps them, with names, keys as they were written, and plain details."""
-    told = []
+    told: list[dict[str, Any]] = []
     for n in range(int(events.count[0])):
         kind, subject, other = int(events.kind[n]), int(events.subject[n]), int(events.other[n])
         value = float(events.value[n])
@@ -266,6 +303,16 @@ def drain(
             name, details = joints[subject], {"torque" if other else "force": value}
         elif kind == SATURATED:
             name, details = actuators[subject], {"strength": value}
+        elif kind in (MET, OFF, FREED):
+            label = actuators[subject]
+            name, details = label.rpartition(".")[0], _about_goal(label, keys[subject][other], kind, value)
+            if kind == OFF:
+                late = float(events.place[n, 0])
+                details["late"] = late if abs(late) <= LATEST else None
+            last = told[-1] if told else None
+            if last and _same_moment(last, float(events.time[n]), EVENT_KINDS[kind], name, details["goal"]):
+                last["details"] |= details  # a place and an orientation
+                continue
         elif kind >= BEGINS:
             name, details = appointments[subject], {"after": value} if kind > BEGINS else {}
         elif kind == REJECTED:

@@ -24,6 +24,7 @@ from impel.stage.compile import Compiled, centre_of, compile_scene, start_of
 from impel.stage.state import Stage
 from impel.stage.step import OPENED, open_curtain
 from impel.stage.walkers import paths_through
+from impel.stage.wishes import is_goal
 from impel.takes.remarks import plain
 
 Floats = NDArray[np.float64]
@@ -58,9 +59,13 @@ def strengths(scene: Scene, source: str = "scene") -> Iterator[str]:
     for a, label in enumerate(compiled.actuators):
         name, kind = label.rsplit(".", 1)
         unit = "N·m" if kind == "turn" else "N"
-        written = getattr(scene.actors[name], kind).strength
+        goals = is_goal(label)
+        owner, field = name.rsplit(".", 1) if goals else (name, kind)
+        written, label = getattr(scene.actors[owner], field).strength, name if goals else label
         weight = float(actuators.weight[a])
         pull = float(actuators.inertia[a] * actuators.stiffness[a] * actuators.base[a])
+        if goals:
+            pull = float(actuators.calm[a]) / 2 - weight
         parts = f"twice {plain(weight, 3)} to hold still and {plain(pull, 3)} to move"
         auto = f"{plain(2 * (weight + pull), 3)} {unit}: {parts}"
         if written == "auto":

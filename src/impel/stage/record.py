@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from impel.control.goals import Goals, has_goals, is_idle
 from impel.control.targets import apart, carried_along, place_of, target_position, turn_of
 from impel.geometry.meshes import drawn_as, surfaces_of
 from impel.kernel import kernel
@@ -17,10 +18,13 @@ from impel.physics.joint_forces import spring_energy
 from impel.scene import Scene
 from impel.scene.bodies import Body
 from impel.scene.cameras import Camera
+from impel.scene.courses import times_of
 from impel.scene.shapes import BAKED
+from impel.stage.landing import off_by
 from impel.stage.lines import lines_of
 from impel.stage.outcome import outcomes
 from impel.stage.performance import Performance
+from impel.stage.wishes import is_goal
 from impel.takes.take import GROUND, PALETTE, Take
 
 Floats = NDArray[np.float64]
@@ -92,6 +96,10 @@ class Recorder:
             turns = label.endswith(".turn")
             channels[f"{label}.distance"] = np.degrees(felt[:, a, 0]) if turns else felt[:, a, 0]
             channels[f"{label}.{'torque' if turns else 'force'}"] = felt[:, a, 1]
+            if is_goal(label):
+                if actuators is not None and not turns and not _framed(actuators.goals, a):
+                    paths[label] = polyline(actuators.paths, a)
+                continue
             channels[f"{label}.progress"] = np.degrees(felt[:, a, 2]) if turns else felt[:, a, 2]
             if not turns and actuators is not None:
                 tracks[f"{label}.target"] = self.target[:count, a].copy()
@@ -124,7 +132,7 @@ class Recorder:
         compiled, actuators = self.performance.compiled, self.performance.stage.actuators
         tracks, paths = {}, {}
         for a, label in enumerate(compiled.actuators):
-            if actuators is not None and label.endswith(".turn"):
+            if actuators is not None and label.endswith(".turn") and not is_goal(label):
                 back = conjugate_quaternions(compiled.solids[actuators.body[a]].rotation)
                 tracks[f"{label}.target"] = multiply_quaternions(self.aim[:count, a], back)
                 paths[label] = multiply_quaternions(polyline(actuators.paths, a), back)
@@ -157,10 +165,13 @@ def _look_at_bodies(stage, speed, energy, frame):
 def _look_at_actuators(bodies, actuators, lengths, nearest, felt, target, aim):
     for a in range(len(actuators.body)):
         x, q = place_of(bodies, actuators, a), turn_of(bodies, actuators, a)
-        felt[a, 0], nearest[a] = distance_to_path(actuators.paths, a, x, q, nearest[a])
         felt[a, 1] = norm(get3(actuators.applied, a))
-        felt[a, 2] = _progress(actuators, lengths, a, x, q)
         felt[a, 3] = actuators.saturated[a]
+        if has_goals(actuators.goals, a):
+            felt[a, 0] = 0.0 if is_idle(actuators.goals, a) else norm(off_by(bodies, actuators, a))
+            continue
+        felt[a, 0], nearest[a] = distance_to_path(actuators.paths, a, x, q, nearest[a])
+        felt[a, 2] = _progress(actuators, lengths, a, x, q)
         if actuators.paths.turns[a] == 0:
             set3(target, a, target_position(actuators, a))
         else:
@@ -188,13 +199,28 @@ def _plain(camera: Camera) -> dict[str, Any]:
 
 
 def _keys(scene: Scene) -> dict[str, list[Any]]:
-    """The keys of all actors, as they were written."""
+    """The keys of all actors, as they were written; of goals, also the times that were left out."""
+    goals = {}
+    for name, actor in scene.actors.items():
+        if actor.goals is not None:
+            times, point = times_of(actor.goals, scene.bodies[name], scene), actor.goals.point
+            goals[f"{name}.goals"] = [
+                goal.model_dump(mode="json", by_alias=True, exclude_none=True)
+                | {"time": time}
+                | ({"point": list(point)} if point is not None else {})
+                for goal, time in zip(actor.goals.keys, times)
+            ]
     wishes = {f"{name}.{kind}": getattr(actor, kind) for name, actor in scene.actors.items() for kind in KINDS}
     return {
         label: [key.model_dump(mode="json", by_alias=True, exclude_none=True) for key in wish.keys]
         for label, wish in wishes.items()
         if wish is not None
-    }
+    } | goals
+
+
+def _framed(goals: Goals, a: int) -> bool:
+    """Whether goals lie in the frames of bodies."""
+    return bool(np.any(goals.frame[goals.first[a] : goals.first[a + 1]] >= 0))
 
 
 def _color(i: int, body: Body) -> str:

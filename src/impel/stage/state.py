@@ -55,7 +55,13 @@ class Clock:
     frame_start: Floats  # s
     stirred: Integers  # 1 if control is to be evaluated anew, for what holds an actor has changed
     held_for: Floats  # s: how long control has been held; 0 before the first step
-    tick: Integers  # of the frame, see step.play
+    begin: Floats  # s: when the present part of the frame began, see landing.py ...
+    part: Floats  # s: ... how long it is; 0 before the first ...
+    steps: Integers  # ... in so many coarsest steps ...
+    lands: Integers  # ... and 1 if a goal is due at its end
+    amended: Integers  # how often the present step was tried again to get there ...
+    off_by: Floats  # m or rad: ... and how far off the best try was
+    tick: Integers  # of the part, see step.play
     level: Integers  # how often the coarsest step is halved now
     good: Integers  # steps since the last change of level
     patience: Integers  # how many of them it takes until a longer step is tried

@@ -35,6 +35,9 @@ EVENT_KINDS = (
     "appointment begins",
     "appointment kept",
     "appointment missed",
+    "goal met",
+    "goal missed",  # by how much, and how much later it would have been nearest
+    "goal released",  # that was held
 )
 
 GROUND = "#d9d4c7"  # for planes whose author chose no colour
