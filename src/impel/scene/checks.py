@@ -17,6 +17,7 @@ from impel.scene.derived import Drive, base_of, drive, sag, weight
 from impel.scene.joints import Joint
 from impel.scene.pushes import push_problems
 from impel.scene.scene import Scene
+from impel.scene.shapes import BAKED, Shape
 from impel.scene.spans import Span, span_problems
 from impel.scene.timing import timing_problems
 from impel.scene.turning import MOST_STRIDES, STRIDE, strides
@@ -112,12 +113,33 @@ def _size(scene: Scene) -> Iterator[str]:
     yield from camera_problems(scene.camera, scene.cameras, scene.bodies, scene.walkers)
 
 
+def _files(shape: Shape, where: str) -> Iterator[str]:
+    """What is wrong with the meshes behind a shape, or with what they make together."""
+    if shape.kind not in ("blob", *BAKED):
+        return
+    from impel.geometry.kinds import solid
+
+    try:
+        solid(shape.to_document())
+    except Problem as problem:
+        lines = (line.removeprefix("shape.blob: ").removeprefix("shape: ") for line in problem.lines)
+        yield from (f"{where}.{shape.kind}: {line}" for line in lines)
+
+
 def _body(body: Body, where: str) -> Iterator[str]:
     yield from _one_orientation(body, where)
     if body.mass is not None and body.density is not None:
         yield f"{where}.density: give mass or density, not both"
     if body.shape.plane is not None and body.moves_freely:
         yield f"{where}.shape: a plane is endless and cannot move freely; write fixed: true"
+    unread = list(_files(body.shape, f"{where}.shape"))
+    if unread:
+        yield from unread
+        return
+    if body.inertia is not None and body.mass is None:
+        yield f"{where}.inertia: needs a mass to go with it; write mass:"
+    if body.shape.plane is not None and (body.center is not None or body.inertia is not None):
+        yield f"{where}.shape: a plane is endless and has neither a center nor an inertia"
     thickness, half = body.coating.thickness, body.shape.half_size
     if thickness is not None and thickness > half:
         yield f"{where}.coating.thickness: must be at most {half:g}, the way to the body's middle, got {thickness:g}"
@@ -164,8 +186,9 @@ def _joint(joint: Joint, where: str, scene: Scene) -> Iterator[str]:
     if joint.kind == "on_surface" and second == WORLD and joint.surface is None:
         yield f"{where}.surface: is missing: the world itself has no surface"
     placed = joint.surface or scene.bodies.get(second)
-    if joint.kind == "on_surface" and placed is not None and placed.shape.blob is not None:
-        yield f"{where}.surface: a point cannot slide over a blob; give a simpler surface, such as a sphere"
+    if joint.kind == "on_surface" and placed is not None and placed.shape.kind in ("blob", *BAKED):
+        kind = placed.shape.kind
+        yield f"{where}.surface: a point cannot slide over a {kind}; give a simpler surface, such as a sphere"
     if joint.surface is not None:
         yield from _one_orientation(joint.surface, f"{where}.surface")
     yield from _freedom(joint, where, scene)

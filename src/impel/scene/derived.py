@@ -2,13 +2,16 @@
 
 import math
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from impel.scene.actors import ALPHA, Move, Turn
 from impel.scene.bodies import Body
 from impel.scene.scene import World
 from impel.scene.timing import timetable
 from impel.scene.ways import neighbours, usual_base, ways_of
+
+if TYPE_CHECKING:
+    from impel.geometry.kinds import Solid
 
 # The base distance over the way between keys: a quarter passes near every key of a path that goes straight on. Where it
 # turns round, a body turns back 0.83 base distances before its key (measured), so there it is a twentieth.
@@ -129,6 +132,18 @@ def mass_of(body: Body) -> float:
     from impel.geometry.kinds import solid
 
     return solid(body.shape.to_document()).volume * (WATER if body.density is None else body.density)
+
+
+def solid_of(body: Body) -> "Solid":
+    """The body's volume, and its centre of mass, principal axes and inertia, given or from its shape."""
+    import numpy as np
+
+    from impel.geometry.kinds import solid
+
+    whole = solid(body.form)
+    if body.inertia is None:
+        return whole
+    return whole._replace(inertia=np.array(body.inertia) / mass_of(body))
 
 
 def weight(body: Body, world: World) -> float:

@@ -6,14 +6,15 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, ValidationError
 
 from impel.complaints import name_like, plain_lines
-from impel.files import Problem, write_document
+from impel.files import Problem, name_beside, write_document
 from impel.scene.actors import Actor, Appointment
-from impel.scene.bodies import SHAPES, Body
+from impel.scene.bodies import Body, move_files
 from impel.scene.cameras import MOST_CUTS, Camera, Cut
 from impel.scene.changing import MOST_CHANGES, Change
 from impel.scene.clips import name_clips, read_clips
 from impel.scene.joints import Joint
 from impel.scene.pushes import MOST_PUSHES, Push
+from impel.scene.shapes import SHAPES
 from impel.scene.values import CHANGES_IN_PLACE, MAKES_A_NEW_KIND, Model, Name, NotNegative, Point, Positive, Step
 from impel.scene.walkers import Walker, name_walkers
 
@@ -153,7 +154,11 @@ class Scene(Model):
 
     def save(self, path: str | Path) -> None:
         """Write the scene as YAML, or as JSON if the name ends so."""
-        named = {"walkers": name_walkers(self.walkers, path), "actors": name_clips(self.actors, path)}
+        named = {
+            "walkers": name_walkers(self.walkers, path),
+            "actors": name_clips(self.actors, path),
+            "bodies": move_files(self.bodies, lambda name: name_beside(path, name)),
+        }
         seen_from_there = self.model_copy(update=named)
         write_document(path, seen_from_there.to_document())
 

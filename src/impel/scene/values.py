@@ -62,6 +62,12 @@ def _sizes(value: tuple[float, ...]) -> tuple[float, ...]:
     return value
 
 
+def _moments(value: tuple[float, ...]) -> tuple[float, ...]:
+    if not all(v >= SMALLEST for v in value) or 2 * max(value) > sum(value) * (1 + 1e-9):
+        raise ValueError("must be three moments greater than 0, none of them more than the other two together")
+    return value
+
+
 def _color(value: Any) -> Any:
     if not isinstance(value, str) or not re.fullmatch(r"#([0-9a-fA-F]{2}){3,4}", value):
         raise ValueError('must be a color like "#e4572e", or "#e4572e60" for glass (in YAML with the quotes)')
@@ -137,6 +143,9 @@ Flag = Annotated[bool, Field(strict=True)]
 Point = Annotated[tuple[float, float, float], *_vector(3, "three numbers [x, y, z]")]
 Euler = Annotated[tuple[float, float, float], *_vector(3, "three angles in degrees [x, y, z]")]
 Sides = Annotated[tuple[float, float, float], *_vector(3, "three full sizes [x, y, z]"), AfterValidator(_sizes)]
+Inertia = Annotated[
+    tuple[float, float, float], *_vector(3, "three moments [about x, about y, about z]"), AfterValidator(_moments)
+]
 Direction = Annotated[Point, AfterValidator(_not_zero)]
 Quaternion = Annotated[
     tuple[float, float, float, float], *_vector(4, "four numbers [w, x, y, z]"), AfterValidator(_not_zero)

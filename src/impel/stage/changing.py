@@ -52,7 +52,7 @@ def _coated(stage: Stage, compiled: Compiled, contacts: Contacts, name: str) -> 
     i, body = compiled.bodies.index(name), compiled.cast[name]
     coating = contacts.coating.copy()
     own = coating_of(body, float(stage.bodies.mass[i]))
-    coating[i] = coating_row(own, body.shape.to_document(), coating[i, FINEST])
+    coating[i] = coating_row(own, body.form, coating[i, FINEST])
     count, kind, inverse_mass = int(contacts.near.info[COUNT]), contacts.shapes.kind, stage.bodies.inverse_mass
     mix(contacts.pair, count, kind, contacts.extent, coating, inverse_mass, contacts.material)
     return replace(contacts, coating=coating)

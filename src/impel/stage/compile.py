@@ -10,7 +10,7 @@ from impel.complaints import name_like
 from impel.control.linkage import Tie
 from impel.control.specs import ActuatorSpec, largest_stable_step
 from impel.files import Problem
-from impel.geometry.kinds import Solid, solid
+from impel.geometry.kinds import Solid
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
 from impel.physics.assembly import assemble
 from impel.physics.bodies import Bodies, make_bodies
@@ -23,7 +23,7 @@ from impel.physics.joint_specs import JointSpec
 from impel.physics.joints import make_joints
 from impel.scene.bodies import Body
 from impel.scene.checks import LARGEST_LEAN, ball_axis
-from impel.scene.derived import mass_of
+from impel.scene.derived import mass_of, solid_of
 from impel.scene.following import followed
 from impel.scene.joints import Joint
 from impel.scene.scene import Scene
@@ -78,7 +78,7 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
     troupe = troupe_of(scene, source)
     cast = scene.bodies | {name: part.body for name, part in troupe.parts.items()}
     names = list(cast)
-    solids = [solid(body.shape.to_document()) for body in cast.values()]
+    solids = [solid_of(body) for body in cast.values()]
     index = {name: i for i, name in enumerate(names)} | {WORLD: len(names)}
     _check_parts(scene, troupe, index, source)
     needs_world = any(WORLD in joint.bodies for joint in scene.joints.values())
@@ -244,7 +244,7 @@ def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> Join
 
 
 def _contacts(cast: dict[str, Body], bodies: Bodies, joints: list[JointSpec]) -> Contacts | None:
-    shapes = [body.shape.to_document() for body in cast.values()]
+    shapes = [body.form for body in cast.values()]
     spans = [body.collides if isinstance(body.collides, Span) else None for body in cast.values()]
     collides = [bool(body.collides) if span is None else span.at_start for span, body in zip(spans, cast.values())]
     coatings: list[Coating | None] = [coating_of(body, float(mass)) for body, mass in zip(cast.values(), bodies.mass)]
@@ -271,7 +271,7 @@ def coating_of(body: Body, mass: float) -> Coating:
     given = body.coating.model_dump(exclude_none=True)
     if body.coating.stiffness is not None or body.coating.thickness is not None:
         given["firm"] = math.inf
-    return default_coating(body.shape.to_document(), mass)._replace(**given)
+    return default_coating(body.form, mass)._replace(**given)
 
 
 def _spring_step(rates: Floats) -> float:

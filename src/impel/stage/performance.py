@@ -61,7 +61,10 @@ class Performance:
             # What overlaps is pushed apart in short steps.
             self.clock.level[0] = self.compiled.pace.deepest - self.compiled.pace.reserve
         # What the animator should know of the start, one line each.
-        self.doubts = [*displaced(self.stage, self.compiled, scene), *overlaps(self.stage, self.compiled.bodies)]
+        self.doubts = [
+            *displaced(self.stage, self.compiled, scene),
+            *overlaps(self.stage, self.compiled.bodies, source),
+        ]
 
     @property
     def stage(self) -> Stage:

@@ -1,5 +1,6 @@
 """Writes down a performance, frame by frame, as a take."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ from numpy.typing import NDArray
 
 from impel.control.goals import Goals, has_goals, is_idle
 from impel.control.targets import apart, carried_along, place_of, target_position, turn_of
+from impel.geometry.meshes import drawn_as, surfaces_of
 from impel.kernel import kernel
 from impel.motion.orientations import conjugate_quaternions, multiply_quaternions
 from impel.motion.paths import Paths, distance_to_path, length_until, polyline, stretch_lengths
@@ -17,6 +19,7 @@ from impel.scene import Scene
 from impel.scene.bodies import Body
 from impel.scene.cameras import Camera
 from impel.scene.courses import times_of
+from impel.scene.shapes import BAKED
 from impel.stage.landing import off_by
 from impel.stage.lines import lines_of
 from impel.stage.outcome import outcomes
@@ -116,13 +119,14 @@ class Recorder:
             names=list(compiled.cast),
             position=position,
             orientation=orientation,
-            shapes=[body.shape.to_document() for body in compiled.cast.values()],
+            shapes=[_drawn(body) for body in compiled.cast.values()],
             colors=[_color(i, body) for i, body in enumerate(compiled.cast.values())],
             events=sorted([*told, *ends], key=lambda event: event["time"]),
             channels=channels,
             tracks=tracks,
             paths=paths,
             wires=wires,
+            surfaces=_surfaces(compiled.cast.values()),
             ropes=ropes,
             camera=None if scene.camera is None else _plain(scene.camera),
             cameras=[_plain(cut) for cut in scene.cameras],
@@ -249,3 +253,17 @@ def _framed(goals: Goals, a: int) -> bool:
 
 def _color(i: int, body: Body) -> str:
     return body.color or (GROUND if body.shape.kind == "plane" else PALETTE[i % len(PALETTE)])
+
+
+def _drawn(body: Body) -> dict[str, Any]:
+    """A body's shape as takes know it: they keep meshes themselves."""
+    shape = body.shape.to_document()
+    return drawn_as(shape, body.color is None) if body.shape.kind in BAKED else shape
+
+
+def _surfaces(cast: Iterable[Body]) -> dict[str, Floats]:
+    kept: dict[str, Floats] = {}
+    for body in cast:
+        if body.shape.kind in BAKED:
+            kept |= surfaces_of(body.shape.to_document())
+    return kept
