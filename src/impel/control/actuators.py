@@ -54,6 +54,7 @@ class Actuators:
     damping: Floats  # (A,) 1/s: C = 2β/Δt
     adaptation: Floats  # (A,) 1/s: γ, how fast lasting loads are compensated
     strength: Floats  # (A,) N or N·m
+    automatic: Floats  # (A,) which share that is of what suits its structure; 0 if it was told
     inertia: Floats  # (A,) kg or kg·m²: of what it moves, as far as that is known beforehand
     weight: Floats  # (A,) N or N·m: what holds that still
     wild: Floats2  # (A, 2) squares of m/s (inf for turns) and rad/s: what is faster is only slowed down, and by at most
@@ -88,6 +89,7 @@ class Actuators:
     last_rate: Floats2  # (A, 3) velocity or spin
     # Scratch of one step.
     room: Floats  # (A,) N or N·m: how much may be learnt
+    pressing: Floats  # (A,) N or N·m: on top of an automatic strength, for what it presses
     missed: Floats2  # (A, 3) the last wish less the acceleration that came of it
 
     STATE = (
@@ -134,6 +136,7 @@ def want(bodies, actuators, dt, dt_last):
         set3(actuators.last_rate, a, rate)
         set3(actuators.spared, a, (0.0, 0.0, 0.0))
         set3(actuators.lent, a, (0.0, 0.0, 0.0))
+        actuators.pressing[a] = 0.0
         actuators.room[a] = min(0.5 * actuators.strength[a], actuators.most_learnt[a])
     if actuators.scripted == 1:
         pin_keys(bodies, actuators)
@@ -271,10 +274,15 @@ def rest(bodies, actuators):
         set3(bodies.twist, linkage.body[k], (0.0, 0.0, 0.0))
 
 
+@kernel(inline=True)
+def strength_of(actuators, a):
+    return actuators.strength[a] + actuators.pressing[a]
+
+
 @kernel
 def exert(bodies, actuators, a, force, ahead):
     """Apply a force or torque of one actuator, as far as its strength goes."""
-    body, strength = actuators.body[a], actuators.strength[a]
+    body, strength = actuators.body[a], strength_of(actuators, a)
     spin, velocity = get3(bodies.spin, body), get3(bodies.velocity, body)
     if dot(spin, spin) > actuators.wild[a, 1] or dot(velocity, velocity) > actuators.wild[a, 0]:
         rate = rate_of(bodies, actuators, a)

@@ -50,6 +50,7 @@ class Tie(NamedTuple):
     at: ArrayLike
     kind: int = BALL
     axis: ArrayLike = (0.0, 0.0, 1.0)  # of a hinge
+    end: ArrayLike = (0.0, 0.0, 0.0)  # of a rope, on b
 
 
 @struct
@@ -123,7 +124,37 @@ def make_linkage(bodies: Solids, ties: Sequence[Tie], move: dict[int, int], turn
     tied = [sum(whole[i] == whole[s[0]] for tie in ties for i in {tie.a, tie.b} if movable[i]) for s in structures]
     driven = [_all_driven(s, above, move, turn, n) for s, n in zip(structures, tied)]
     swings = [any(not _is_told(i, above, turn) for i in s[1:]) for s in structures]
-    return _fill(bodies, structures, driven, swings, above, move, turn)
+    ropes = [tie for tie in ties if tie.kind == ROPE and movable[tie.a] and movable[tie.b]]
+    hung = _hung(ropes, structures, above, move, bodies.mass)
+    return _fill(bodies, structures, driven, swings, above, move, turn, hung)
+
+
+def _hung(
+    ropes: Sequence[Tie],
+    structures: list[list[int]],
+    above: dict[int, tuple[int, Tie | None]],
+    move: dict[int, int],
+    mass: Floats,
+) -> list[tuple[int, ArrayLike, float]]:
+    """The bodies on which others hang by ropes alone: where, and how much."""
+    root = {}
+    for i in (i for members in structures for i in members):  # parents first
+        root[i] = root[above[i][0]] if above[i][0] in root else i
+    ends = [(one, place, other) for t in ropes for one, place, other in ((t.a, t.at, t.b), (t.b, t.end, t.a))]
+
+    def hangs(body: int) -> bool:
+        return above[root[body]][1] is None and root[body] not in move
+
+    def weight(body: int, seen: frozenset[int]) -> float:
+        own = [i for i in root if root[i] == root[body]]
+        below = [other for one, _, other in ends if one in own and hangs(other) and root[other] not in seen]
+        return float(mass[own].sum()) + sum(weight(other, seen | {root[other]}) for other in below)
+
+    return [
+        (one, place, weight(other, frozenset([root[one], root[other]])))
+        for one, place, other in ends
+        if one in root and hangs(other) and not hangs(one)
+    ]
 
 
 def _is_told(body: int, above: dict[int, tuple[int, Tie | None]], turn: dict[int, int]) -> bool:
@@ -160,6 +191,7 @@ def _fill(
     above: dict[int, tuple[int, Tie | None]],
     move: dict[int, int],
     turn: dict[int, int],
+    hung: list[tuple[int, ArrayLike, float]],
 ) -> Linkage:
     members = [i for structure in structures for i in structure]
     m = len(members)
@@ -185,7 +217,11 @@ def _fill(
         else:
             rows["held"][k] = 1
     body_of = np.array(members, np.int64)
-    mass, lever, inertia = _carried(bodies, body_of, axes, rows, vectors)
+    loads = [
+        (index[body], axes[body].T @ (np.asarray(at, float) - bodies.position[body]), weight)
+        for body, at, weight in hung
+    ]
+    mass, lever, inertia = _carried(bodies, body_of, axes, rows, vectors, loads)
     return Linkage(
         first=np.cumsum([0, *map(len, structures)], dtype=np.int64),
         driven=np.array(driven, np.int64),
@@ -200,16 +236,25 @@ def _fill(
 
 
 def _carried(
-    bodies: Solids, body: Integers, axes: Floats, rows: dict[str, Integers], vectors: dict[str, Floats]
+    bodies: Solids,
+    body: Integers,
+    axes: Floats,
+    rows: dict[str, Integers],
+    vectors: dict[str, Floats],
+    hung: list[tuple[int, Floats, float]],
 ) -> tuple[Floats, Floats, Floats]:
     """Mass, first and second moment about the pivot of each member and what it carries, constant in its frame.
 
-    A carried body turns as it likes, so it counts as a point where it hangs, unless it is welded.
+    A carried body turns as it likes, so it counts as a point where it hangs, unless it is welded; so do those on ropes.
     """
     m = len(body)
     mass = bodies.mass[body].copy()
     first = np.zeros((m, 3))
     second = np.zeros((m, 3, 3))
+    for k, at, load in hung:
+        mass[k] += load
+        first[k] += load * at
+        second[k] += _shift(load, np.zeros(3), at)
     for k in range(m - 1, -1, -1):
         # So far the moments of what it carries, about its centre; now its own, then about the pivot.
         second[k] += np.diag(bodies.inertia[body[k]])

@@ -170,6 +170,7 @@ def make_actuators(
         damping=column("damping"),
         adaptation=column("adaptation"),
         strength=strength,
+        automatic=np.array([s.share if s.strength is None else 0.0 for s in specs]),
         inertia=np.array([load.inertia for load in loads]),
         weight=np.array([load.weight for load in loads]),
         wild=_wild(specs, loads, [speed for speed, _ in asked], gravity),
@@ -200,6 +201,7 @@ def make_actuators(
         last_momentum=np.zeros((m, 3)),
         last_rate=np.zeros((n, 3)),
         room=np.zeros(n),
+        pressing=np.zeros(n),
         missed=np.zeros((n, 3)),
     )
 

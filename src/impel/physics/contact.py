@@ -277,7 +277,10 @@ def _meet(bodies, contacts, p, dt):
     give = give_a + give_b
     if crushed:
         give = _ease(bodies, a, cross(arm, normal)) + _ease(bodies, b, cross(centre, normal))
-    excess = max(1.0, stiffness * give * dt * dt)
+    excess = stiffness * give * dt * dt
+    if not crushed and STIFFNESS_BOUND * stiffness * max(give_a, give_b) * dt * dt <= 1.0:
+        excess = 1.0  # a step that is good for this pair, which must find its balance whatever the step
+    excess = max(1.0, excess)
     allowed = min(load, elastic) / excess
     if load > elastic:
         allowed += min(load - elastic, rate / max(give * dt, 1e-300))

@@ -10,10 +10,10 @@ import math
 import numpy as np
 
 from impel.control.actuators import Actuators, arm_of
-from impel.geometry.kinds import CAPSULE, CYLINDER, SPHERE
+from impel.geometry.kinds import CAPSULE, CYLINDER, INNER, SPHERE
 from impel.kernel import Floats, Floats2, Floats3, Integers, Integers2, kernel, struct
 from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, get4, norm, rotate, scale, set3_at, sub
-from impel.physics.broadphase import COUNT, MET, NORMAL, POINT, SPREAD, STIFF
+from impel.physics.broadphase import COUNT, MET, NORMAL, POINT, SPREAD
 from impel.physics.coating import FRICTION
 from impel.physics.joints import ANGULAR_A, ANGULAR_B, JOINT, LINEAR, MEMBER, Joints
 
@@ -28,6 +28,7 @@ WIDE = 24  # loose things in one cluster
 TOGETHER = 16  # actuators of several structures in one cluster
 SURE = 0.9  # of what friction can hold: more is not relied on
 LYING = 0.5  # cosine: a bar whose axis is farther than 60° from the normal lies on its side
+FLAT = 0.2  # of the way to the middle: a patch that extends less to either side is no sole, but rolls
 TINY = 1e-9
 STEEP = 0.5  # cosine: on a slope up to 60° things stand, on a steeper one they lean against it
 LIFT, LIFT_MOST = 0.1, 0.02  # of the base distance, and m: what stands is let stand until its target is so much higher
@@ -57,7 +58,6 @@ class Handles:
     kind: Integers  # (H,) ACTUATOR ...
     source: Integers  # (H,) the actuator, the place of the limit in `joints.active`, or the pair
     live: Integers  # (H,) 1 while it holds
-    soft: Floats  # (H,) by how much it gives way to a force
     most_load: Floats  # (H,) what it can hold, over what the contact is pressed with
     bias: Floats  # (H,) its acceleration by gravity and by the motion there is, if nothing held it
     # How it answers.
@@ -115,7 +115,6 @@ def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Ha
         kind=np.zeros(handles, np.int64),
         source=np.zeros(handles, np.int64),
         live=np.zeros(handles, np.int64),
-        soft=np.zeros(handles),
         most_load=np.zeros(handles),
         bias=np.zeros(handles),
         answer=np.zeros((handles, handles)),
@@ -229,7 +228,7 @@ def _add(handles, kind, source, a, b, along, about_a, about_b):
     handles.count[HANDLES] = h + 1
     handles.kind[h], handles.source[h], handles.live[h] = kind, source, 1
     handles.body[h, 0], handles.body[h, 1] = a, b
-    handles.soft[h] = handles.bias[h] = 0.0
+    handles.bias[h] = 0.0
     for rows in (handles.row, handles.push):
         set3_at(rows, h, ALONG, along)
         set3_at(rows, h, ABOUT_A, about_a)
@@ -302,17 +301,14 @@ def _hold_contact(bodies, contacts, actuators, handles, p, gravity, of_actors):
     if wide > 0.0:
         h = _add(handles, TWIST, p, a, b, nothing, normal, scale(normal, -1.0))
         handles.most_load[h] = 2.0 / 3.0 * friction * math.sqrt(wide)
-    stiff = contacts.place[p, STIFF]
-    swift = 0.0
-    for n in range(handles.count[ACTUATORS]):
-        swift = max(swift, actuators.stiffness[handles.actuator[n]])
+    sole = FLAT * min(contacts.extent[a, INNER], contacts.extent[b, INNER])
     rolls = max(_rolls(contacts.shapes.kind[a], bodies, a, normal), _rolls(contacts.shapes.kind[b], bodies, b, normal))
     for k in range(rolls, 2):  # a bar rolls about the first direction, a ball about both
         about, across = (first, second) if k == 0 else (second, first)
         spread = _spread(contacts.place, p, across)
-        if spread * stiff > TINY and not _tilted(actuators, a, about) and not _tilted(actuators, b, about):
+        if spread > sole * sole and not _tilted(actuators, a, about) and not _tilted(actuators, b, about):
             h = _add(handles, ROLL, p, a, b, nothing, about, scale(about, -1.0))
-            handles.soft[h] = 2.0 * swift / (stiff * spread)
+            handles.most_load[h] = SURE * math.sqrt(3.0 * spread)  # half the width: where it begins to tilt
 
 
 @kernel

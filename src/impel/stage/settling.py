@@ -12,6 +12,7 @@ from impel.control.actuators import (
     rest,
     slow_down,
     steady_rate,
+    strength_of,
 )
 from impel.control.law import (
     accelerations_by,
@@ -49,13 +50,16 @@ ROUNDS = 6  # of letting go
 ALL, SMOOTH, NOTHING = range(3)  # what holds: all that is live, that without friction, nothing
 
 # What friction holds so that it moves less easily by this share stands still, below that share of the speed that it
-# should have. There so much of what is learnt is forgotten again: an integral would slip and stick for ever. What
-# remains, ten times its pull, is what an actor may gather to overcome friction. (Who carries something is not held.)
+# should have. There so many times its pull is what an actor gathers to overcome friction: an integral would slip and
+# stick for ever. (Who carries something is not held.)
 GRIPPED = 0.1
-STILL, HUNTING = 0.02, 0.1
+STILL, GATHERED = 0.02, 10.0
 
 GRASP = 2.0  # times the weight of what is loose: so hard must two sides press to hold it by a friction of 0.5, and more
 LIVELY = 0.01  # (rad)²: how far the swing of what stands may get on while control is held
+# Of the acceleration at base distance: who misses more of its wish is hindered, and what would rise faster if it were
+# let go is to be lifted. (A straight leg that bends rises slowly at first.)
+HINDERED, RISES = 0.1, 0.01
 CLOSED = 0.1  # of the base distance: who is kept from its target by more presses as hard as it shall
 
 # Rows of `vectors`.
@@ -74,12 +78,14 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
     stuck, square = free, handles.square[NOTHING]
     if held:
         stuck, square = handles.stuck, handles.square[ALL]
-    for _ in range(ROUNDS):
+    for attempt in range(ROUNDS):
         if held:
             hold_on(actuators, handles, ALL, stuck)
             prepare(stuck, n, square)
         find_rattle(bodies, handles)
-        pull(actuators, handles, stuck, square, held, loose, gravity)
+        hindered = pull(actuators, handles, stuck, square, held, loose, gravity)
+        if attempt == 0 and hindered and step_off(actuators, handles, stuck, square):
+            continue
         if not held or not let_go(joints, actuators, handles):
             break
     leave_rattle(actuators, handles, dt_last)
@@ -130,7 +136,6 @@ def hold_on(actuators, handles, what, out):
     for i in range(m):
         for j in range(i + 1):
             handles.support[i, j] = answer[alive[i], alive[j]]
-        handles.support[i, i] += handles.soft[alive[i]]
     factor_dense(handles.support, m)
     for j in range(n + 1):
         column = through[j]
@@ -196,7 +201,7 @@ def _calm_wish(actuators, handles, k, a):
 
 @kernel
 def pull(actuators, handles, stuck, square, held, loose, gravity):
-    """Leave in `vectors` the forces that the wishes take; and those that press what is in the way."""
+    """Leave in `vectors` the forces that the wishes take; and those that press what is in the way. Is there any?"""
     n = 3 * handles.count[ACTUATORS]
     force, left, anyway, scratch = (
         handles.vectors[FORCE], handles.vectors[REST], handles.vectors[ANYWAY], handles.vectors[SCRATCH],
@@ -207,7 +212,11 @@ def pull(actuators, handles, stuck, square, held, loose, gravity):
         set_three(left, k, sub(scale(wish, math.sqrt(actuators.whole_inertia[a])), three(anyway, k)))
     forces_for(stuck, square, n, left, force, scratch)
     if not held:
-        return
+        return False
+    hindered = False
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        hindered |= norm(three(left, k)) > HINDERED * _swiftest(actuators, a) * math.sqrt(actuators.whole_inertia[a])
     calm_down(actuators, handles)
     blocked, extra = handles.vectors[BLOCKED], handles.vectors[EXTRA]
     for k in range(handles.count[ACTUATORS]):
@@ -230,8 +239,78 @@ def pull(actuators, handles, stuck, square, held, loose, gravity):
         share = most / (max(norm(offset), CLOSED * actuators.base[a]) * math.sqrt(actuators.whole_inertia[a]))
         set_three(extra, k, axpy(share, offset, three(extra, k)))
     keep_blocked(handles, stuck, square, extra)
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        size = math.sqrt(actuators.whole_inertia[a])
+        actuators.pressing[a] = actuators.automatic[a] * size * norm(three(extra, k))
     for i in range(n):
         force[i] += extra[i]
+    return hindered
+
+
+@kernel(inline=True)
+def _swiftest(actuators, a):
+    """The acceleration of an actuator at base distance."""
+    return actuators.stiffness[a] * actuators.base[a]
+
+
+@kernel
+def step_off(actuators, handles, stuck, square):
+    """Let go of what the wishes would lead away from, were it let go: a foot that is to be lifted may bear weight
+    until then, and would stand for ever. Is there anything?"""
+    n, found = 3 * handles.count[ACTUATORS], False
+    quick = 0.0
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        quick = max(quick, min(norm(pull_of(actuators, a)), _swiftest(actuators, a)) * actuators.arm[a])
+    for h in range(n, handles.count[HANDLES]):
+        if handles.kind[h] == PUSH and handles.acts[handles.body[h, 0]] + handles.acts[handles.body[h, 1]] > 0:
+            _set_live(handles, h, 0)
+            hold_on(actuators, handles, ALL, stuck)
+            prepare(stuck, n, square)
+            if _rises(actuators, handles, h, stuck, square) > RISES * quick:
+                found = True
+            else:
+                _set_live(handles, h, 1)
+    if not found:
+        hold_on(actuators, handles, ALL, stuck)
+        prepare(stuck, n, square)
+    return found
+
+
+@kernel
+def _set_live(handles, h, live):
+    """Of all handles of a contact, the first of which is h."""
+    handles.live[h] = live
+    for k in range(h + 1, handles.count[HANDLES]):
+        if handles.kind[k] <= PUSH or handles.source[k] != handles.source[h]:
+            return
+        handles.live[k] = live
+
+
+@kernel
+def _rises(actuators, handles, h, stuck, square):
+    """How fast a handle that does not hold accelerates if all pull at their bodies as far as they can."""
+    n, alive, through = 3 * handles.count[ACTUATORS], handles.alive, handles.through
+    left, force, anyway = handles.vectors[REST], handles.vectors[EXTRA], handles.vectors[ANYWAY]
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        wish = scale(pull_of(actuators, a), math.sqrt(actuators.whole_inertia[a]))
+        set_three(left, k, sub(wish, three(anyway, k)))
+    forces_for(stuck, square, n, left, force, handles.vectors[SCRATCH])
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        total = scale(three(force, k), math.sqrt(actuators.whole_inertia[a]))
+        set_three(force, k, limit_size(total, actuators.strength[a]))
+    rises = handles.bias[h]
+    for j in range(n):
+        rises += handles.answer[h, j] * force[j]
+    for i in range(handles.count[ALIVE]):
+        load = through[n, i]
+        for j in range(n):
+            load += through[j, i] * force[j]
+        rises -= handles.answer[h, alive[i]] * load
+    return rises
 
 
 @kernel
@@ -267,7 +346,7 @@ def let_go(joints, actuators, handles):
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         total = scale(three(handles.vectors[FORCE], k), math.sqrt(actuators.whole_inertia[a]))
-        set_three(force, k, limit_size(add(total, get3(actuators.learnt, a)), actuators.strength[a]))
+        set_three(force, k, limit_size(add(total, get3(actuators.learnt, a)), strength_of(actuators, a)))
     for i in range(handles.count[ALIVE]):
         load[i] = -through[n, i]
         for j in range(n):
@@ -282,8 +361,6 @@ def let_go(joints, actuators, handles):
         elif kind == PUSH:
             pressed = load[i]
             gone = pressed < 0.0
-        elif kind == ROLL:
-            gone = False  # what rocks on its edge falls back by itself
         else:
             size = abs(load[i])
             if kind == GRIP and i + 1 < handles.count[ALIVE] and handles.kind[alive[i + 1]] == GRIP:
@@ -350,13 +427,14 @@ def learn(bodies, actuators, handles, stuck, square, smooth, its_square, heavy, 
     lasting, slips = _lasting(actuators, handles, gain, heavy), _slips(bodies, handles)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        change = scale(axpy(lasting, three(gain, k), three(missed, k)), math.sqrt(actuators.whole_inertia[a]))
+        size, learnt = math.sqrt(actuators.whole_inertia[a]), get3(actuators.learnt, a)
+        change = scale(axpy(lasting, three(gain, k), three(missed, k)), size)
         blend = blend_of(actuators, a, dt_last)
         rate = rate_of(bodies, actuators, a)
         gripped = slips or _easiness(stuck, k) < GRIPPED * _easiness(smooth, k)
         if gripped and norm(rate) < STILL * steady_rate(actuators, a):
-            change = axpy(-HUNTING, get3(actuators.learnt, a), change)
-        learnt = axpy(blend, change, get3(actuators.learnt, a))
+            change = axpy(GATHERED * lasting * size, three(gain, k), scale(learnt, -1.0))
+        learnt = axpy(blend, change, learnt)
         learnt = slow_down(learnt, rate, actuators, a, blend)
         set3(actuators.learnt, a, limit_size(learnt, _room(actuators, a, heavy)))
 
@@ -438,7 +516,7 @@ def _find_weak(actuators, handles, stuck, short):
         a = handles.actuator[k]
         size = math.sqrt(actuators.whole_inertia[a])
         total = scale(add(get3(actuators.asked, a), get3(actuators.lent, a)), 1.0 / size)
-        most = actuators.strength[a] / size
+        most = strength_of(actuators, a) / size
         missing = (0.0, 0.0, 0.0)
         if handles.weak[k] == 0 and norm(total) > most:
             missing = sub(within(stuck, k, total, most), total)

@@ -16,7 +16,7 @@ from impel.motion.orientations import conjugate_quaternions, matrix_from_quatern
 from impel.motion.timed import WAY
 from impel.physics.bodies import Bodies
 from impel.physics.joint_specs import KINDS
-from impel.physics.joints import AT_A, FRAME_A, Joints
+from impel.physics.joints import AT_A, AT_B, FRAME_A, Joints
 from impel.scene.actors import Move, Turn
 from impel.scene.agreements import in_circles
 from impel.scene.derived import drive
@@ -113,7 +113,8 @@ def ties_of(joints: Joints | None, bodies: Bodies) -> list[Tie]:
         q = bodies.orientation[a]
         at = bodies.position[a] + matrix_from_quaternion(q) @ fixed[AT_A : AT_A + 3]
         axis = matrix_from_quaternion(multiply_quaternions(q, fixed[FRAME_A : FRAME_A + 4]))[:, 2]
-        ties.append(Tie(a, b, at, kinds.get(kind, OTHER), axis))
+        end = bodies.position[b] + matrix_from_quaternion(bodies.orientation[b]) @ fixed[AT_B : AT_B + 3]
+        ties.append(Tie(a, b, at, kinds.get(kind, OTHER), axis, end))
     return ties
 
 
