@@ -67,6 +67,44 @@ def solve(tiles, envelope, begin, end, x):
             set_three(x, c, axpy(-v[0], a, axpy(-v[1], b, axpy(-v[2], d, three(x, c)))))
 
 
+@kernel
+def solve_many(tiles, envelope, begin, end, x, count):
+    """The same for the first `count` columns of x, along which all goes at once."""
+    for r in range(begin, end):
+        row = envelope[r, ZERO]
+        for c in range(envelope[r, FIRST], r):
+            for k in range(3):
+                _less(x, 3 * r + k, get3(tiles, 3 * (row + c) + k), 3 * c, count)
+        _, (l10, _, _), (l20, l21, _) = get_tile(tiles, row + r)
+        for j in range(count):
+            second = x[3 * r + 1, j] - l10 * x[3 * r, j]
+            x[3 * r + 1, j] = second
+            x[3 * r + 2, j] -= l20 * x[3 * r, j] + l21 * second
+    for r in range(3 * begin, 3 * end):
+        pivot = tiles[3 * (envelope[r // 3, ZERO] + r // 3) + r % 3, r % 3]
+        for j in range(count):
+            x[r, j] *= pivot
+    for r in range(end - 1, begin - 1, -1):
+        row = envelope[r, ZERO]
+        _, (l10, _, _), (l20, l21, _) = get_tile(tiles, row + r)
+        for j in range(count):
+            second = x[3 * r + 1, j] - l21 * x[3 * r + 2, j]
+            x[3 * r + 1, j] = second
+            x[3 * r, j] -= l10 * second + l20 * x[3 * r + 2, j]
+        for c in range(envelope[r, FIRST], r):
+            a, b, d = get_tile(tiles, row + c)
+            _less(x, 3 * c, (a[0], b[0], d[0]), 3 * r, count)
+            _less(x, 3 * c + 1, (a[1], b[1], d[1]), 3 * r, count)
+            _less(x, 3 * c + 2, (a[2], b[2], d[2]), 3 * r, count)
+
+
+@kernel
+def _less(x, row, shares, others, count):
+    """Take shares of three rows off another one."""
+    for j in range(count):
+        x[row, j] -= shares[0] * x[others, j] + shares[1] * x[others + 1, j] + shares[2] * x[others + 2, j]
+
+
 @kernel(inline=True)
 def get_tile(tiles, i):
     return get3(tiles, 3 * i), get3(tiles, 3 * i + 1), get3(tiles, 3 * i + 2)
