@@ -78,16 +78,9 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
     stuck, inverse = free, handles.inverse[NOTHING]
     if held:
         stuck, inverse = handles.stuck, handles.inverse[ALL]
-    for attempt in range(ROUNDS):
-        if held:
-            hold_on(actuators, handles, ALL, stuck)
-            _invert(handles, stuck, ALL)
-        find_rattle(bodies, handles)
-        hindered = pull(actuators, handles, stuck, inverse, held, loose, gravity)
-        if attempt == 0 and hindered and step_off(actuators, handles, stuck, inverse):
-            continue
-        if not held or not let_go(joints, actuators, handles):
-            break
+    if come_to_hold(bodies, joints, actuators, handles, stuck, inverse, held, loose, gravity):
+        step_off(actuators, handles, stuck, inverse)
+        come_to_hold(bodies, joints, actuators, handles, stuck, inverse, held, loose, gravity)
     leave_rattle(actuators, handles, dt_last)
     if dt_last > 0.0:
         smooth, its_inverse = free, handles.inverse[NOTHING]
@@ -102,6 +95,21 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
         asked = axpy(math.sqrt(actuators.whole_inertia[a]), three(force, k), get3(actuators.learnt, a))
         set3(actuators.asked, a, asked)
     make_up(actuators, handles, stuck, inverse, held)
+
+
+@kernel
+def come_to_hold(bodies, joints, actuators, handles, stuck, inverse, held, loose, gravity):
+    """Pull, let go of what cannot hold, and pull again, until the rest can; is anyone hindered then?"""
+    hindered = False
+    for _ in range(ROUNDS):
+        if held:
+            hold_on(actuators, handles, ALL, stuck)
+            _invert(handles, stuck, ALL)
+        find_rattle(bodies, handles)
+        hindered = pull(actuators, handles, stuck, inverse, held, loose, gravity)
+        if not held or not let_go(joints, actuators, handles):
+            break
+    return hindered
 
 
 @kernel
@@ -262,12 +270,15 @@ def _swiftest(actuators, a):
 @kernel
 def step_off(actuators, handles, stuck, inverse):
     """Let go of what the wishes would lead away from, were it let go: a foot that is to be lifted may bear weight
-    until then, and would stand for ever. Is there anything?"""
-    n, found = 3 * handles.count[ACTUATORS], False
+    until then, and would stand for ever. Where there is such a thing, whatever was let go for its sake holds again."""
+    n, live, found = 3 * handles.count[ACTUATORS], handles.live, False
     quick = 0.0
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         quick = max(quick, min(norm(pull_of(actuators, a)), _swiftest(actuators, a)) * actuators.arm[a])
+    for h in range(n, handles.count[HANDLES]):
+        handles.lived[h] = live[h]
+        live[h] = 1
     for h in range(n, handles.count[HANDLES]):
         if handles.kind[h] == PUSH and handles.acts[handles.body[h, 0]] + handles.acts[handles.body[h, 1]] > 0:
             _set_live(handles, h, 0)
@@ -278,9 +289,8 @@ def step_off(actuators, handles, stuck, inverse):
             else:
                 _set_live(handles, h, 1)
     if not found:
-        hold_on(actuators, handles, ALL, stuck)
-        _invert(handles, stuck, ALL)
-    return found
+        for h in range(n, handles.count[HANDLES]):
+            live[h] = handles.lived[h]
 
 
 @kernel
