@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.interpolate import CubicSpline
-from scipy.optimize import least_squares
+from scipy.optimize import least_squares, minimize_scalar
 from scipy.spatial.transform import Rotation
 
 from impel.files import Problem
@@ -111,7 +111,20 @@ class Anchors:
         spaced = np.sqrt(np.linalg.norm(np.diff(points, axis=0), axis=1))
         return CubicSpline(np.r_[0, np.cumsum(spaced)], points, bc_type="periodic" if joint.loop else "natural")
 
-    def gaps(self, places, feet=None):
+    def foot(self, name, curve, places):
+        """How far along its curve the point of a joint is nearest to it."""
+        joint = self.scene.joints[name]
+        (at_a, turn_a), (at_b, turn_b) = (places[body] for body in joint.bodies)
+        where = turn_b.inv().apply(at_a + turn_a.apply(self.local(joint.bodies[0], joint.at)) - at_b)
+        t = np.linspace(0, curve.x[-1], 400)
+        best = t[np.argmin(np.linalg.norm(curve(t) - where, axis=1))]
+        near = np.clip([best - t[1], best + t[1]], *((-np.inf, np.inf) if joint.loop else (0, curve.x[-1])))
+        way = minimize_scalar(
+            lambda u: np.linalg.norm(_along(joint, curve, u) - where), bounds=near, options={"xatol": 1e-12}
+        )
+        return way.x
+
+    def gaps(self, places, feet):
         """For each joint what is not met, in m and in rad, given (at, Rotation) of each body.
 
         Points on curves count where `feet` says, by name, how far along they are.
@@ -137,10 +150,10 @@ class Anchors:
                 low, high = joint.limits or (-np.inf, np.inf)
                 beyond = min(off @ along - low, 0.0) + max(off @ along - high, 0.0)
                 meters = [*(off - (off @ along) * along), beyond]
-            elif joint.kind == "ball" and joint.cone is not None:
+            elif joint.kind == "ball" and joint.axis is not None:
                 axis = np.array(joint.axis) / np.linalg.norm(joint.axis)
                 leaning = np.arccos(np.clip(axis @ moved.apply(axis), -1, 1))
-                angles = [max(leaning - np.radians(joint.cone), 0.0)]
+                angles = [max(leaning - np.radians(150 if joint.cone is None else joint.cone), 0.0)]
                 if joint.twist is not None:
                     angles.append(_beyond(moved, axis, joint.twist))
             elif joint.kind == "hinge":
@@ -149,9 +162,8 @@ class Anchors:
                 angles = [*np.cross(axis, carried), min(0.0, axis @ carried)]
                 if joint.limits is not None:
                     angles.append(_beyond(moved, axis, joint.limits))
-            elif joint.kind == "on_curve" and feet is not None:
-                curve, t = feet[name]
-                meters = list(where - curve(t if joint.loop else np.clip(t, 0, curve.x[-1])))
+            elif joint.kind == "on_curve":
+                meters = list(where - _along(joint, *feet[name]))
             elif joint.kind == "on_segment":
                 ends = [self.local(b, p) for p in joint.segment]
                 along = ends[1] - ends[0]
@@ -160,9 +172,8 @@ class Anchors:
             elif joint.kind == "in_sphere":
                 off = where - self.local(b, joint.center if joint.center is not None else at)
                 meters = [max(np.linalg.norm(off) - joint.radius, 0.0)]
-            elif joint.kind == "on_surface" and joint.surface and joint.surface.shape.sphere is not None:
-                off = where - self.local(b, joint.surface.at)
-                meters = [np.linalg.norm(off) - joint.surface.shape.sphere]
+            elif joint.kind == "on_surface" and joint.surface:
+                meters = _off_surface(joint.surface, where - self.local(b, joint.surface.at), start_b)
             found.append((np.array(meters), np.array(angles)))
         return found
 
@@ -187,6 +198,30 @@ class Anchors:
         return name != "world" and self.scene.bodies[name].moves_freely
 
 
+def _along(joint, curve, t):
+    return curve(t % curve.x[-1] if joint.loop else np.clip(t, 0, curve.x[-1]))
+
+
+def _off_surface(surface, off, turned):
+    """How far a point is off a surface, in m. Edges are round, by a twentieth of the smallest half size."""
+    ((kind, size),) = surface.shape.model_dump(exclude_none=True).items()
+    local = (_rotation(surface.orientation).inv() * turned).apply(off)
+    if kind == "plane":
+        return [local[2]]
+    if kind == "sphere":
+        return [np.linalg.norm(local) - size]
+    if kind == "capsule":
+        half = 0.5 * size["length"]
+        return [np.linalg.norm(local - [0, 0, np.clip(local[2], -half, half)]) - size["radius"]]
+    if kind == "cylinder":
+        half, place = np.array([size["radius"], 0.5 * size["length"]]), np.array([np.hypot(*local[:2]), abs(local[2])])
+    else:
+        half, place = 0.5 * np.array(size), np.abs(local)
+    edge = 0.05 * half.min()
+    beyond = place - (half - edge)
+    return [np.linalg.norm(np.maximum(beyond, 0)) + min(beyond.max(), 0) - edge]
+
+
 def _beyond(moved, axis, limits):
     """By how much something is turned about an axis beyond limits in degrees."""
     low, high = np.radians(limits)
@@ -206,11 +241,16 @@ def _widest(take, scene):
     anchors = Anchors(scene)
     sizes = [max(anchors.size(joint)[0], _reach(scene, joint)) for _, joint in anchors.joints]
     worst = 0.0
+    broke = {event["subject"]: event["time"] for event in take.events if event["kind"] == "joint broke"}
+    curves = {name: anchors.curve(joint) for name, joint in anchors.joints if joint.kind == "on_curve"}
     for frame in range(1, len(take.time), max(1, len(take.time) // 12)):
         places = {"world": (np.zeros(3), Rotation.identity())}
         for i, name in enumerate(take.names):
             places[name] = (take.position[frame, i], _rotation(take.orientation[frame, i]))
-        for (meters, angles), size in zip(anchors.gaps(places), sizes):
+        feet = {name: (curve, anchors.foot(name, curve, places)) for name, curve in curves.items()}
+        for (name, _), (meters, angles), size in zip(anchors.joints, anchors.gaps(places, feet), sizes):
+            if take.time[frame] >= broke.get(name, np.inf):
+                continue
             worst = max(worst, np.linalg.norm(meters) / size, np.abs(angles).max(initial=0.0))
     return float(worst)
 
@@ -223,7 +263,6 @@ def closest(scene, joint, *, starts=4, seed=0):
     """By a second method: the smallest gap with which the structure of a joint can be closed, over its size or in rad.
 
     Nonlinear least squares by scipy over places and turns of its bodies, from the written places and from others.
-    Most surfaces are left out: what is impossible without them is so with them.
     """
     anchors = Anchors(scene)
     span, group = anchors.size(scene.joints[joint])

@@ -1,4 +1,4 @@
-"""Random valid scenes: bodies of all shapes and masses, tied in trees and loops by all kinds of joints.
+"""Random valid scenes: bodies of all shapes and masses, in trees and loops of all kinds of joints with all they have.
 
 A seed is a scene, on every machine. `company` adds a few things far away, which stay as they are: with them all scenes
 are of one kind for the compiler, so that a thousand of them need not be compiled each by itself.
@@ -57,33 +57,52 @@ def _document(rng, actors, seconds):
     if rng.random() < 0.3:
         low = min(body["at"][2] for body in bodies.values())
         bodies["ground"] = {"shape": {"plane": {}}, "fixed": True, "at": [0, 0, round(low - 5 * span, 3)]}
+    # What a joint bears is known where nothing else holds its bodies: in trees that hang on one joint at most.
+    single = not loops and sum(not _is_loose(bodies, name) for joint in joints.values() for name in _ends(joint)) < 2
+    for joint in joints.values():
+        _enrich(rng, joint, span, may_break=single)
     if actors:
         document["actors"] = _actors(rng, bodies, span)
-        for joint in joints.values():
-            _enrich(rng, joint, span)
     return document
 
 
-def _enrich(rng, joint, span):
-    """Some welds become slides; some joints get cones, twists, friction and springs."""
+def _ends(joint):
+    return next(iter(joint.values()))
+
+
+def _is_loose(bodies, name):
+    return name != "world" and not bodies[name].get("fixed")
+
+
+def _enrich(rng, joint, span, *, may_break):
+    """Some welds become slides; some joints get cones, twists, friction, springs, and a load at which they break."""
     if "weld" in joint and "at_b" not in joint and rng.random() < 0.5:
         joint["slide"] = joint.pop("weld")
         joint["axis"] = _rounded(_direction(rng))
         if rng.random() < 0.5:
             joint["limits"] = _rounded([rng.uniform(-span, 0), rng.uniform(0, span)])
-    if "ball" in joint and rng.random() < 0.3:
+    if "ball" in joint and rng.random() < 0.4:
         joint["axis"] = _rounded(_direction(rng))
-        joint["cone"] = round(float(rng.uniform(10, 150)), 3)
-        if rng.random() < 0.5:
+        has = rng.random()
+        if has < 0.75:
+            joint["cone"] = round(float(rng.uniform(5, 175 if has < 0.35 else 150)), 3)
+        if has > 0.35:
             joint["twist"] = _rounded([rng.uniform(-150, 0), rng.uniform(0, 150)])
-    if any(kind in joint for kind in ("ball", "hinge", "slide")):
-        if rng.random() < 0.2:
-            joint["friction"] = float(f"{10 ** rng.uniform(-2, 2):.4g}")
-        if rng.random() < 0.2:
-            joint["spring"] = {
-                "stiffness": float(f"{10 ** rng.uniform(-2, 2):.4g}"),
-                "damping": float(f"{10 ** rng.uniform(-3, 0):.4g}"),
-            }
+    if any(kind in joint for kind in ("ball", "hinge", "slide", "on_segment")) and rng.random() < 0.2:
+        joint["friction"] = _number(rng, -3, 3)
+    if any(kind in joint for kind in ("ball", "hinge", "slide")) and rng.random() < 0.2:
+        joint["spring"] = {"stiffness": _number(rng, -3, 3), "damping": _number(rng, -4, 1)}
+        if "ball" not in joint and rng.random() < 0.5:
+            joint["spring"]["rest"] = round(float((span if "slide" in joint else 90) * rng.uniform(-1, 1)), 6)
+    if may_break and rng.random() < 0.15:
+        joint["breaks"] = {"force": _number(rng, -1, 4), "torque": _number(rng, -2, 4)}
+    if rng.random() < 0.1:
+        joint["collides"] = True
+
+
+def _number(rng, least, most):
+    """Of any magnitude between these powers of ten."""
+    return float(f"{10 ** rng.uniform(least, most):.4g}")
 
 
 def _part(bodies, all_of_them):
@@ -197,7 +216,11 @@ def _actors(rng, bodies, span):
         if rng.random() < 0.5:
             drive["adaptation"] = round(10 ** rng.uniform(-1, 1.5), 6)
         if rng.random() < 0.4:
-            drive["strength"] = float(f"{10 ** rng.uniform(-2, 5):.6g}") if rng.random() < 0.7 else "unlimited"
+            drive["strength"] = _number(rng, -2, 5) if rng.random() < 0.7 else "unlimited"
+        if rng.random() < 0.2:
+            drive["relaxation"] = _number(rng, -2.3, 0)
+        if rng.random() < 0.1:
+            drive["press"] = _number(rng, -2, 3)
         actor = {}
         if rng.random() < 0.6:
             keys = [bodies[name]["at"], *(_rounded(bodies[name]["at"] + span * rng.normal(0, 1, 3)) for _ in range(2))]
@@ -206,11 +229,14 @@ def _actors(rng, bodies, span):
                 actor["move"]["speed"] = float(f"{10 ** rng.uniform(-1, 1.5):.6g}")
             if rng.random() < 0.5:
                 actor["move"]["base_distance"] = float(f"{span * 10 ** rng.uniform(-2, 0):.6g}")
-        else:
+        if not actor or rng.random() < 0.2:
             keys = [{"euler": _rounded(rng.uniform(-90, 90, 3))} for _ in range(int(rng.integers(1, 4)))]
             actor["turn"] = {"keys": keys, **drive}
             if rng.random() < 0.5:
                 actor["turn"]["base_angle"] = round(10 ** rng.uniform(0, 1.7), 6)
+            others = [other for other in loose if other != name]
+            if others and rng.random() < 0.2:
+                actor["turn"]["against"] = str(rng.choice(others))
         actors[name] = actor
     return actors
 

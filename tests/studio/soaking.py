@@ -1,7 +1,7 @@
 """Works in the studio at random, for as long as it is told: `python tests/studio/soaking.py SECONDS [SEED]`.
 
-Edits, undoes, scrubs, pokes, opens other scenes and reloads the page. Prints memory now and then; leaves with 1 if the page
-complained, or if the server's or the page's memory has grown by more than a tenth after the first part.
+Edits, undoes, scrubs, pokes, opens other scenes and reloads the page. Prints memory now and then; leaves with 1 if the
+page complained, or if the server's or the page's memory has grown by more than a tenth after the first part.
 """
 
 import os
@@ -33,12 +33,15 @@ def resident(pid: int) -> float:
 
 def work(page, chance) -> None:
     """One thing that a person might do."""
-    what = chance.choice(["edit"] * 5 + ["undo", "redo", "scrub", "scrub", "play", "poke", "open", "reload", "text", "plots"])
+    what = chance.choice(
+        ["edit"] * 5 + ["undo", "redo", "scrub", "scrub", "play", "poke", "open", "reload", "text", "plots"]
+    )
     if what == "edit":
         page.evaluate(
             """(x) => { const bodies = Object.entries(studio.data.bodies).filter(([, b]) => !b.fixed);
                 const [name, body] = bodies[Math.floor(x * bodies.length)];
-                return studio.link.ask("edit", {path: ["bodies", name, "mass"], value: (body.mass ?? 1) * (0.8 + 0.4 * x)}).catch(() => 0); }""",
+                const value = (body.mass ?? 1) * (0.8 + 0.4 * x);
+                return studio.link.ask("edit", {path: ["bodies", name, "mass"], value}).catch(() => 0); }""",
             chance.random(),
         )
     elif what in ("undo", "redo"):
@@ -51,7 +54,8 @@ def work(page, chance) -> None:
         page.evaluate("studio.link.ask('live', {frame: 10}).catch(() => 0)")
         page.wait_for_timeout(300)
         page.evaluate(
-            """async () => { const name = studio.take.names.find((n) => studio.data.bodies[n] && !studio.data.bodies[n].fixed);
+            """async () => { const bodies = studio.data.bodies;
+                const name = studio.take.names.find((n) => bodies[n] && !bodies[n].fixed);
                 const {number} = await studio.link.ask("push", {body: name, force: [0, 3, 0]}).catch(() => ({}));
                 await new Promise((done) => setTimeout(done, 300));
                 if (number !== undefined) await studio.link.ask("release", {number}).catch(() => 0);
@@ -100,7 +104,10 @@ def soak(seconds: float, seed: int, browser_path: str) -> list[str]:
                     page.evaluate("globalThis.gc?.()")
                     server.append(resident(run.pid))
                     heap.append(page.evaluate("performance.memory.usedJSHeapSize / 2 ** 20"))
-                    print(f"{now:6.0f} s, {done} things done: server {server[-1]:.0f} MB, page {heap[-1]:.1f} MB", flush=True)
+                    print(
+                        f"{now:6.0f} s, {done} things done: server {server[-1]:.0f} MB, page {heap[-1]:.1f} MB",
+                        flush=True,
+                    )
             early = max(2, int(len(server) * SETTLED / max(now, 1)))
             for what, sizes in (("server", server), ("page", heap)):
                 if now > SETTLED and min(sizes[-early:]) > GROWTH * max(sizes[:early]):

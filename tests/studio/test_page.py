@@ -115,8 +115,10 @@ def test_poked_the_arm_gives_way_and_comes_back(page):
     page.wait_for_timeout(2500)
     page.click("#live")
     page.wait_for_function("!studio.live && studio.take.ended")
-    away = page.evaluate("Math.max(...Array.from({length: studio.take.done}, (_, f) => Math.abs(studio.take.pose(f, studio.take.index.get('lower'))[2] - studio.take.pose(60, studio.take.index.get('lower'))[2])))")
-    left = page.evaluate("Math.abs(studio.take.pose(studio.take.done - 1, studio.take.index.get('lower'))[2] - studio.take.pose(60, studio.take.index.get('lower'))[2])")
+    heights = page.evaluate(
+        "Array.from({length: studio.take.done}, (_, f) => studio.take.pose(f, studio.take.index.get('lower'))[2])"
+    )
+    away, left = max(abs(z - heights[60]) for z in heights), abs(heights[-1] - heights[60])
     assert away > 0.05
     assert left < 0.5 * away
     page.click("#keep")
@@ -143,7 +145,8 @@ def test_every_control_has_a_name(page):
     opened(page, "hop.yaml")
     page.click("#outline .item[data-group=bodies][data-name=ball]")
     nameless = page.evaluate("""[...document.querySelectorAll('button, input, select, textarea')].filter((e) =>
-        !e.textContent.trim() && !e.getAttribute('aria-label') && !e.labels?.length && !e.title).map((e) => e.outerHTML)""")
+        !e.textContent.trim() && !e.getAttribute('aria-label') && !e.labels?.length && !e.title)
+        .map((e) => e.outerHTML)""")
     assert nameless == []
 
 

@@ -1,5 +1,6 @@
 """The server: who may come in, what is refused, and that frames are those of the simulation."""
 
+import contextlib
 import json
 import os
 import signal
@@ -12,9 +13,9 @@ import urllib.request
 
 import numpy as np
 import pytest
-from conftest import Talker
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from conftest import Talker
 from impel import load_scene, simulate
 
 
@@ -27,7 +28,9 @@ def test_frames_are_those_of_the_simulation(talker, folder):
     np.testing.assert_allclose(poses[..., :3], expected.position, atol=1e-6)
     np.testing.assert_allclose(poses[..., 3:], expected.orientation, atol=1e-6)
     assert story["events"] == expected.events
-    assert talker.ask("channel", name="energy")["ok"]["values"][0] == pytest.approx(expected.channels["energy"][0], rel=1e-5)
+    assert talker.ask("channel", name="energy")["ok"]["values"][0] == pytest.approx(
+        expected.channels["energy"][0], rel=1e-5
+    )
 
 
 def test_a_change_is_simulated_and_a_newer_one_stops_it(talker, folder):
@@ -97,7 +100,9 @@ def test_pages_of_other_sites_stay_out(studio, headers):
             Talker(studio, origin=headers["Origin"])
 
 
-@pytest.mark.parametrize("file", ["../outside.yaml", "/etc/passwd", "link.yaml", "", "a\0b", ".", "linked/secret.yaml", 7])
+@pytest.mark.parametrize(
+    "file", ["../outside.yaml", "/etc/passwd", "link.yaml", "", "a\0b", ".", "linked/secret.yaml", 7]
+)
 def test_files_outside_are_neither_read_nor_written(talker, folder, file, tmp_path_factory):
     outside = tmp_path_factory.mktemp("outside")
     (outside / "secret.yaml").write_text("impel: 1\nbodies: {secret: {shape: {sphere: 1}}}\n")
@@ -113,10 +118,10 @@ def test_files_outside_are_neither_read_nor_written(talker, folder, file, tmp_pa
 
 def test_a_huge_message_ends_only_its_own_connection(studio, talker):
     other = Talker(studio)
-    with pytest.raises(ConnectionClosed):
+    with contextlib.suppress(ConnectionClosed):
         other.socket.send("x" * (50 * 2**20))
-        while True:
-            other.hear(10)
+    with pytest.raises(ConnectionClosed):
+        list(iter(lambda: other.hear(10), None))
     assert "ok" in talker.ask("files")
 
 
@@ -135,7 +140,9 @@ def test_what_is_not_understood_is_answered_in_one_line(talker, text):
 def test_a_flood_of_messages_is_survived(talker):
     talker.ask("open", file="hop.yaml")
     for k in range(1000):
-        talker.socket.send(json.dumps({"id": 10_000 + k, "do": "edit", "path": ["bodies", "ball", "mass"], "value": 1 + k / 1000}))
+        talker.socket.send(
+            json.dumps({"id": 10_000 + k, "do": "edit", "path": ["bodies", "ball", "mass"], "value": 1 + k / 1000})
+        )
     while talker.hear().get("id") != 10_999:
         pass
     talker.until_story()

@@ -142,7 +142,8 @@ leaves = st.one_of(
     st.sampled_from(["word", "two words", "60 %", "#ff0000", "yes", "a, b", "[x", "- y", "q: r", "it's"]),
 )  # fmt: skip
 values = st.recursive(
-    leaves, lambda inner: st.lists(inner, min_size=1, max_size=3) | st.dictionaries(names, inner, min_size=1, max_size=3),
+    leaves,
+    lambda inner: st.lists(inner, min_size=1, max_size=3) | st.dictionaries(names, inner, min_size=1, max_size=3),
     max_leaves=8,
 )  # fmt: skip
 documents = st.dictionaries(names, values, min_size=1, max_size=4)

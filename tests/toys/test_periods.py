@@ -61,7 +61,7 @@ def test_the_notes_controller_goes_through_period_doubling_chaos_a_window_of_thr
 
 
 def test_periods_do_not_depend_on_a_still_smaller_step():
-    for time, period in ((0.12, 1), (0.1, 2), (0.075, 3), (0.039, 1)):
+    for time, period in ((0.12, 1), (0.1, 2), (0.077, 3), (0.039, 1)):
         toy = NOTES.model_copy(update={"times": [0.14, 0.14, time, 0.14]})
         assert period_of_toy(toy, LUXO, seconds=120.0, step=0.25e-3) == period
         assert period_of_toy(toy, LUXO, seconds=120.0, step=0.125e-3) == period

@@ -185,8 +185,8 @@ def test_contact_on_a_slope_matches():
 
 @pytest.mark.parametrize("name", ["luxo", "cheetah"])
 @pytest.mark.parametrize("contact", [False, True])
-def test_the_production_integrator_converges_at_first_order(name, contact):
-    """Halving the step halves the distance to the RK4 solution of the same accelerations."""
+def test_the_production_integrator_converges(name, contact):
+    """Halving the step at least halves the distance to the RK4 solution of the same accelerations."""
     figure = FIGURES[name].model_copy(deep=True)
     figure.ground.slip_speed = 2.0
     rng = np.random.default_rng(11)
@@ -202,9 +202,9 @@ def test_the_production_integrator_converges_at_first_order(name, contact):
     for h in (2e-4, 1e-4, 0.5e-4, 0.25e-4):
         result = run_trials(figure, target[None, None, active], 1.0, seconds=seconds, step=h, starts=start)
         errors.append(np.abs(result.final[0, : len(q)] - q).max())
-    assert errors[-1] < 2e-3
+    assert errors[-1] < 2e-5
     ratios = np.array(errors[:-1]) / errors[1:]
-    assert np.all((ratios > 1.7) & (ratios < 2.4)), (errors, ratios)
+    assert np.all(ratios > 1.7), (errors, ratios)
 
 
 @kernel

@@ -101,50 +101,46 @@ def render(
 
 
 @app.command()
-def check(scene: SceneFile) -> None:
-    """Say what is wrong with a scene, one line each, without simulating it.
+def check(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="A scene, figure, toy, walker, gait or library, YAML or JSON.", show_default=False
+        ),
+    ],
+) -> None:
+    """Say what is wrong with a scene or any other file that people write, one line each, without playing it.
 
-    Example:  impel check scene.yaml
+    Examples:
+
+        impel check scene.yaml
+
+        impel check figure.yaml
     """
-    from impel.scene import load_scene, unsupported, warnings
+    from impel.cli.kinds import check_file
 
-    loaded = load_scene(scene)
-    refused = unsupported(loaded)
-    doubts = warnings(loaded) + refused
-    if not refused:
-        from impel.stage.opening import opening_doubts
-
-        doubts += opening_doubts(loaded, str(scene))
-    for line in doubts:
-        print(f"{scene}: warning: {line}")
-    if loaded.actors and not refused:
-        from impel.stage.opening import strengths
-
-        for line in strengths(loaded, str(scene)):
-            print(f"{scene}: {line}")
-    many = [("bodies", len(loaded.bodies)), ("joints", len(loaded.joints)), ("actors", len(loaded.actors))]
-    many.append(("walkers", len(loaded.walkers)))
-    counts = [f"{count} {_one(word) if count == 1 else word}" for word, count in many if count]
-    world = loaded.world
-    verdict = "can be read, but see the warnings above" if doubts else "is fine"
-    print(f"{scene}: {verdict}: {', '.join(counts)}, {world.seconds:g} s at {world.fps:g} frames a second")
-
-
-def _one(word: str) -> str:
-    return {"bodies": "body"}.get(word, word.removesuffix("s"))
+    check_file(file)
 
 
 @app.command()
-def schema() -> None:
-    """Print the JSON Schema of scene files, with a sentence on every field.
+def schema(
+    kind: Annotated[
+        str, typer.Argument(metavar="[KIND]", help="scene, figure, toy, walker, gait or library.")
+    ] = "scene",
+) -> None:
+    """Print the JSON Schema of a kind of file, with a sentence on every field.
 
-    Example:  impel schema > scene.schema.json
+    Examples:
+
+        impel schema > scene.schema.json
+
+        impel schema figure > figure.schema.json
     """
     import json
 
-    from impel.scene import scene_schema
+    from impel.cli.kinds import schema_named
 
-    print(json.dumps(scene_schema(), indent=2, ensure_ascii=False))
+    print(json.dumps(schema_named(kind), indent=2, ensure_ascii=False))
 
 
 @app.command()

@@ -15,7 +15,9 @@ def run(scene: Path | None, *, port: int, pages: bool, browser: bool) -> None:
     """Serve until Ctrl-C."""
     missing = [name for name in NEEDS if find_spec(name) is None]
     if missing:
-        raise Problem(f"impel {'studio' if pages else 'serve'}: needs {', '.join(missing)}: pip install 'impel[studio]'")
+        raise Problem(
+            f"impel {'studio' if pages else 'serve'}: needs {', '.join(missing)}: pip install 'impel[studio]'"
+        )
     from impel.studio.server import THREE, serve
 
     if pages and not (THREE / "three.module.js").exists():

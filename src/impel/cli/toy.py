@@ -50,7 +50,7 @@ def search_figure(
         Path, typer.Option("--output", "-o", metavar="FILE", help="The toy file to write.", show_default=False)
     ],
     strategy: Annotated[
-        str | None, typer.Option(help="generate, modify, anneal, genetic or cma.", show_default="cma")
+        str | None, typer.Option(help="generate, modify, anneal, genetic, cma or relay.", show_default="relay")
     ] = None,
     evaluations: Annotated[int, typer.Option(min=1, max=10_000_000, help="How many candidates to try.")] = 1500,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same toy.")] = 0,
@@ -66,8 +66,9 @@ def search_figure(
         list[str] | None,
         typer.Option(
             metavar="NAME=WEIGHT",
-            help="What counts: distance, speed, effort, work, height, upright, periodicity. May be repeated.",
-            show_default="distance=1",
+            help="What counts: lasting (distance upright), distance, speed, effort, work, height, upright, "
+            "periodicity. May be repeated.",
+            show_default="lasting=1",
         ),
     ] = None,
     delta: Annotated[
@@ -85,10 +86,13 @@ def search_figure(
     ] = None,
     cold: Annotated[float | None, typer.Option(help="The same at the end.", show_default="0.003")] = None,
     study: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Keep every trial here; the same command resumes from it.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Keep every trial here; the same command resumes, one with more evaluations goes on."
+        ),
     ] = None,
     palette: Annotated[
-        int, typer.Option(min=0, max=24, help="Write up to so many clearly different ones with picture strips.")
+        int, typer.Option(min=0, max=24, help="Write up to so many clearly different ones, with strips of a cycle.")
     ] = 0,
     refine: Annotated[
         Path | None, typer.Option(metavar="TOY", help="Improve this toy instead of starting anywhere.")
@@ -125,16 +129,23 @@ def run_file(
     output: Outputs = [],  # noqa: B006 - typer copies it
     seconds: Annotated[float, typer.Option(min=0.05, max=600, help="How long.")] = 10.0,
     fps: Annotated[float, typer.Option(min=1, max=1000, help="Frames a second.")] = 60.0,
+    strides: Annotated[
+        bool, typer.Option("--strides", help="A .png shows moments of one cycle side by side, not of the whole run.")
+    ] = False,
 ) -> None:
-    """Run a toy, say what it does, and write the motion (.npz .csv .glb .mp4 .gif .png).
+    """Run a toy as it was verified, say what it does, and write the motion (.npz .csv .glb .mp4 .gif .png).
 
     Pictures and tables of the run: a name ending in .footfalls.png, .joints.png or .JOINT.tracking.png (or .csv).
 
-    Example:  impel toy run hop.yaml -o hop.mp4 -o hop.glb -o hop.footfalls.png
+    Examples:
+
+        impel toy run hop.yaml -o hop.mp4 -o hop.glb -o hop.footfalls.png
+
+        impel toy run hop.yaml --strides -o strip.png
     """
     from impel.cli.toy_work import run_and_write
 
-    run_and_write(file, output, seconds=seconds, fps=fps)
+    run_and_write(file, output, seconds=seconds, fps=fps, strides=strides)
 
 
 @toy.command("phase")

@@ -11,15 +11,17 @@ from impel.files import Problem, check_writable
 from impel.toys.figure import Figure, built_in_figures, load_figure
 from impel.toys.measures import footfalls, joint_table, labelled, phase, series, tracking
 from impel.toys.mechanism import rows_of
-from impel.toys.objectives import Objective
+from impel.toys.objectives import DEFAULT_TERMS, Objective
 from impel.toys.periods import period_name
-from impel.toys.synthesis import DEFAULT_STRATEGY, HOLDS_UP, FoundPoses, find_poses, objective_for, palette
-from impel.toys.toy import read_toy, run_toy, write_toy
+from impel.toys.synthesis import DEFAULT_STRATEGY, FoundPoses, find_poses, objective_for, palette
+from impel.toys.toy import Toy, read_toy, run_toy, write_toy
 from impel.toys.trials import Results
+from impel.toys.verify import LASTS
 
 # Which strategies listen to an option.
 LISTENING = {"delta": ("modify", "anneal"), "several": ("modify", "anneal"), "hot": ("anneal",), "cold": ("anneal",)}
 NEAR = 0.08  # of each range: the first steps of a refinement
+SETTLED = 4.0  # s before a strip of one cycle is taken
 
 
 def search_and_write(
@@ -35,13 +37,15 @@ def search_and_write(
             "--time": time, "--linear": linear, "--strategy": strategy != "generate" and strategy,
         }
     )  # fmt: skip
-    chosen = strategy or ("generate" if palette_size else DEFAULT_STRATEGY)
+    chosen = strategy or ("generate" if palette_size else "cma" if refining else DEFAULT_STRATEGY)
     for option in how:
         if chosen not in LISTENING[option]:
             raise Problem(f"--{option}: is for the strategy {' or '.join(LISTENING[option])}, not for {chosen}")
     figure = load_figure(name)
     paths = _toy_paths(output, palette_size)
     _keep_apart(paths, {"--study": study, "FIGURE": None if name in built_in_figures() else Path(name)})
+    if study is not None:
+        check_writable(study)
 
     options: dict[str, Any] = {"seconds": seconds, "interpolation": "linear" if linear else "hold"}
     options |= {"poses": poses} if poses is not None else {}
@@ -60,14 +64,14 @@ def search_and_write(
         kept: dict[str, Any] = {
             "seed": seed, "budget": budget, "study": study,
             "progress": lambda done, best: report(done, budget, f"best {best:.2f}"),
+            "verifying": lambda done, total: report(done, total, f"running the best for {LASTS:g} s"),
         }  # fmt: skip
         if palette_size:
-            kept["verifying"] = lambda done, total: report(done, total, f"running the best for {HOLDS_UP:g} s")
             graphs = palette(objective, size=palette_size, **kept)
         else:
             graphs = [find_poses(objective, strategy=chosen, start=start, **kept, **how)]
     if not graphs:
-        raise Problem(f"{figure.figure}: nothing kept it up for ten seconds; try more --evaluations or another --time")
+        raise Problem(f"{figure.figure}: nothing kept it up for {LASTS:g} s; try more --evaluations or another --time")
     _write_toys(objective, graphs, paths, source=_source(name, output), strips=palette_size > 0)
 
 
@@ -106,17 +110,14 @@ def _keep_apart(paths: Sequence[Path], others: dict[str, Path | None]) -> None:
 def _write_toys(
     objective: Objective, graphs: Sequence[FoundPoses], paths: Sequence[Path], *, source: str | None, strips: bool
 ) -> None:
-    from impel.render.outputs import write_take
-    from impel.toys.performance import take_of
-
     for path, graph in zip(paths, graphs):
         found = graph.toy(objective, source=source)
         write_toy(path, found)
         print(f"wrote {path}: {_worth(objective, graph)}")
         if strips:
             strip = path.with_suffix(".png")
-            with progress(f"Writing {strip.name}") as report:
-                write_take(take_of(found, objective.figure, seconds=HOLDS_UP), strip, progress=report)
+            with progress(f"Writing {strip.name}"):
+                _write_strides(strip, found, objective.figure)
             print(f"wrote {strip}")
     if graphs[0].outcome.interrupted:
         print(f"stopped early: the best of {len(graphs[0].outcome.values)} candidates was kept")
@@ -132,9 +133,13 @@ def _source(name: str, output: Path) -> str | None:
 
 
 def _worth(objective: Objective, graph: FoundPoses) -> str:
-    single = dict(objective.terms) == {"distance": 1.0}
-    unit = f" m in {objective.seconds:g} s" if single else ""
-    return f"{graph.value:.2f}{unit}, {graph.verified:.2f} at a quarter of the step"
+    """What was verified, and nothing else."""
+    where = "at a quarter of the step, from the worst start"
+    if not graph.stays_up:
+        fallen = f"does not stay up: falls after {graph.time:.2f} s, {graph.distance:.2f} m on, {where}"
+        return f"{fallen}; nothing that was tried lasts longer, so try more --evaluations, or another --time"
+    short = f"{graph.verified:.2f} m in {objective.seconds:g} s and " if dict(objective.terms) == DEFAULT_TERMS else ""
+    return f"stays up, and comes {short}{graph.distance:.2f} m in {LASTS:g} s, {where}"
 
 
 def _weights(terms: Sequence[str]) -> dict[Any, float] | None:
@@ -150,13 +155,22 @@ def _weights(terms: Sequence[str]) -> dict[Any, float] | None:
     return weights or None
 
 
-def run_and_write(path: Path, outputs: Sequence[Path], *, seconds: float, fps: float) -> None:
-    """Run a toy once and write every output."""
+def run_and_write(path: Path, outputs: Sequence[Path], *, seconds: float, fps: float, strides: bool) -> None:
+    """Run a toy once, as it was verified, and write every output."""
     from impel.render.outputs import write_take
     from impel.toys.performance import record
 
     toy, figure = read_toy(path)
     drawing = [_drawing(output, figure) for output in outputs]
+    if strides:
+        if not any(draw is None and output.suffix.lower() == ".png" for output, draw in zip(outputs, drawing)):
+            raise Problem("--strides: is for a picture; give -o with a name that ends in .png")
+        drawing = [
+            (lambda where, _: _write_strides(where, toy, figure))
+            if draw is None and output.suffix.lower() == ".png"
+            else draw
+            for output, draw in zip(outputs, drawing)
+        ]
     result = run_toy(toy, figure, seconds=seconds)
     ending = f"fell after {result.time[0]:.2f} s" if result.fallen[0] else f"stayed up for {seconds:g} s"
     print(
@@ -172,6 +186,16 @@ def run_and_write(path: Path, outputs: Sequence[Path], *, seconds: float, fps: f
             with progress(f"Writing {output.name}") as report:
                 write_take(take, output, progress=report)
         print(f"wrote {output}")
+
+
+def _write_strides(path: Path, toy: Toy, figure: Figure) -> None:
+    """Moments of one settled cycle, side by side; of the last cycle before a fall if there is one."""
+    from impel.gallery.strides import write_strides
+    from impel.toys.performance import take_of
+
+    cycle = sum(toy.times)
+    begin = max(SETTLED, 2 * cycle)
+    write_strides(path, [take_of(toy, figure, seconds=begin + cycle, fps=240.0)], begin=begin, seconds=cycle)
 
 
 def _drawing(output: Path, figure: Figure) -> Callable[[Path, Results], None] | None:
@@ -207,6 +231,8 @@ def phase_and_write(path: Path, outputs: Sequence[Path], *, x: str, y: str, sett
         _check_quantity(figure, quantity)
     with progress(f"Settling {path.name}"):
         found = phase(toy, figure, x=x, y=y, settle=settle)
+    if found.fell is not None:
+        raise Problem(f"{path}: falls after {found.fell:.2f} s, so there is no settled motion to draw")
     for output in outputs:
         labels = labelled(x), labelled(y)
         write_phase(output, found.curve, found.marks, labels=labels, title=period_name(found.period))
@@ -223,7 +249,7 @@ def bifurcate_and_write(
 ) -> None:
     """Run a toy at many values of one parameter, a part at a time so that the bar moves."""
     from impel.analysis.toys import check_chart, write_bifurcation
-    from impel.toys.periods import Bifurcation, bifurcate, check_values
+    from impel.toys.periods import FALLEN, Bifurcation, bifurcate, check_values
 
     toy, figure = read_toy(path)
     _check_quantity(figure, quantity)
@@ -244,11 +270,18 @@ def bifurcate_and_write(
         np.concatenate([part.periods for part in parts]),
         parts[0].rows,
     )
+    fallen = int((diagram.periods == FALLEN).sum())
+    if fallen == len(values):
+        raise Problem(
+            f"{path}: falls at every value of {parameter} within {cycles} cycles, so there is nothing to draw"
+        )
     drawn = series(figure, diagram.rows, diagram.states, quantity)
     kinds = [period_name(period) for period in diagram.periods]
     for output in outputs:
         write_bifurcation(output, values, drawn, kinds, labels=(parameter, labelled(quantity)))
         print(f"wrote {output}")
+    if fallen:
+        print(f"it falls at {fallen} of {len(values)} values, which are left out of the picture")
     for period, low, high in diagram.windows():
         if low < high:
             print(f"{parameter} {low:.4g} to {high:.4g}: {period_name(period)}")

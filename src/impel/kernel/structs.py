@@ -105,9 +105,9 @@ def _refuse(self: Any, name: str, value: Any) -> None:
 class StructType(types.Type):
     """The type of a struct in kernels: the names and types of its fields."""
 
-    def __init__(self, title: str, fields: dict[str, types.Type]) -> None:
-        self.fields = fields
-        digest = hashlib.sha256(repr(list(fields.items())).encode()).hexdigest()[:12]
+    def __init__(self, title: str, fields: dict[str, types.Type], columns: dict[str, int]) -> None:
+        self.fields, self.columns = fields, columns
+        digest = hashlib.sha256(repr((list(fields.items()), columns)).encode()).hexdigest()[:12]
         super().__init__(name=f"{title}.{digest}")  # short, because it becomes part of every symbol's name
 
 
@@ -117,6 +117,7 @@ class _Field(NamedTuple):
     kind: types.Type
     optional: bool
     dtype: np.dtype[Any] | None = None  # of an array
+    columns: int | None = None  # of a table, where kernels may know how many
     struct: Any = None
 
     @property
@@ -133,20 +134,24 @@ def _fields(cls: Any) -> dict[str, _Field]:
 @functools.cache
 def _type_of(cls: Any, missing: tuple[str, ...]) -> StructType:
     fields = {name: types.none if name in missing else field.kind for name, field in _fields(cls).items()}
-    return StructType(cls.__name__, fields)
+    columns = {name: field.columns for name, field in _fields(cls).items() if field.columns is not None}
+    return StructType(cls.__name__, fields, columns)
 
 
 def _field(title: str, hint: Any) -> _Field:
     if get_origin(hint) in (Union, python_types.UnionType):
         (inner,) = (each for each in get_args(hint) if each is not type(None))
         return _field(title, inner)._replace(optional=True)
-    ndim, dtype = 1, None
+    ndim, columns, dtype = 1, None, None
     if get_origin(hint) is Annotated:
-        hint, told = get_args(hint)
-        ndim, dtype = (told, None) if isinstance(told, int) else (1, told)
+        hint, *told = get_args(hint)
+        if isinstance(told[0], int):
+            ndim, columns = told[0], told[1] if len(told) > 1 else None
+        else:
+            dtype = told[0]
     if get_origin(hint) is np.ndarray:
         dtype = np.dtype(dtype or get_args(get_args(hint)[1])[0])
-        return _Field(types.Array(numba.from_dtype(dtype), ndim, "C"), False, dtype=dtype)
+        return _Field(types.Array(numba.from_dtype(dtype), ndim, "C"), False, dtype=dtype, columns=columns)
     if get_origin(hint) is tuple and set(get_args(hint)) == {float}:
         return _Field(types.UniTuple(types.float64, len(get_args(hint))), False)
     if hint in (int, bool, float):
@@ -182,6 +187,8 @@ def _words_of_array(field: _Field, value: Any) -> list[int]:
         raise TypeError(f"must be an array of {field.dtype} in {array.ndim} dimensions, as annotated, not {found}")
     if not (value.flags.c_contiguous and value.flags.writeable):
         raise TypeError("must be C-contiguous and writable")
+    if field.columns is not None and value.shape[1] != field.columns:
+        raise TypeError(f"must have {field.columns} columns, as annotated, not {value.shape[1]}")
     return [value.__array_interface__["data"][0], *value.shape]
 
 
@@ -265,7 +272,7 @@ def _read_field(context: Any, builder: Any, typ: StructType, pointer: Any, name:
         return builder.inttoptr(value, as_type) if is_pointer else builder.bitcast(value, as_type)
 
     if isinstance(field, types.Array):
-        return _array(context, builder, field, load)
+        return _array(context, builder, field, load, typ.columns.get(name))
     if isinstance(field, types.UniTuple):
         double = ir.DoubleType()
         return context.make_tuple(builder, field, [load(k, double) for k in range(field.count)])
@@ -278,10 +285,12 @@ def _read_field(context: Any, builder: Any, typ: StructType, pointer: Any, name:
     return load(0, context.get_value_type(field))  # another struct
 
 
-def _array(context: Any, builder: Any, kind: types.Array, load: Any) -> Any:
+def _array(context: Any, builder: Any, kind: types.Array, load: Any, columns: int | None) -> Any:
     """An array as numba knows it, from its words."""
     size = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(kind.dtype)))
     shape = [load(1 + k) for k in range(kind.ndim)]
+    if columns is not None:
+        shape[1] = context.get_constant(types.intp, columns)
     strides, count = [size], shape[0]
     for length in reversed(shape[1:]):
         strides.insert(0, builder.mul(length, strides[0], flags=["nsw"]))

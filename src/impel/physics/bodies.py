@@ -5,6 +5,7 @@ in the world's frame: it is constant in free flight, so that free flight conserv
 """
 
 import math
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,25 +34,25 @@ Floats = NDArray[np.float64]
 class Bodies:
     """N bodies. Fixed and key-framed ones have inverse mass and inertia 0 and move only as they are told."""
 
-    position: Floats2  # (N, 3) centre of mass
-    orientation: Floats2  # (N, 4) principal axes, unit quaternion (w, x, y, z)
-    velocity: Floats2  # (N, 3)
-    momentum: Floats2  # (N, 3) angular, about the centre of mass, world frame
-    spin: Floats2  # (N, 3) angular velocity, world frame; follows from the momentum
-    force: Floats2  # (N, 3) from contacts, at the present state
-    torque: Floats2  # (N, 3) from contacts, about the centre of mass
-    push: Floats2  # (N, 3) force of the actuators, held over the step
-    twist: Floats2  # (N, 3) torque of the actuators, held over the step
+    position: Annotated[Floats2, 3]  # (N, 3) centre of mass
+    orientation: Annotated[Floats2, 4]  # (N, 4) principal axes, unit quaternion (w, x, y, z)
+    velocity: Annotated[Floats2, 3]  # (N, 3)
+    momentum: Annotated[Floats2, 3]  # (N, 3) angular, about the centre of mass, world frame
+    spin: Annotated[Floats2, 3]  # (N, 3) angular velocity, world frame; follows from the momentum
+    force: Annotated[Floats2, 3]  # (N, 3) from contacts, at the present state
+    torque: Annotated[Floats2, 3]  # (N, 3) from contacts, about the centre of mass
+    push: Annotated[Floats2, 3]  # (N, 3) force of the actuators, held over the step
+    twist: Annotated[Floats2, 3]  # (N, 3) torque of the actuators, held over the step
     asleep: Floats  # (N,) 1 while it sleeps, see sleep.py
     calm: Floats  # (N,) for how long it has been all but still, s
-    mark: Floats2  # (N, 7) where it was and how it was turned when that began
-    felt: Floats2  # (N, 6) force and torque when it fell asleep
+    mark: Annotated[Floats2, 7]  # (N, 7) where it was and how it was turned when that began
+    felt: Annotated[Floats2, 6]  # (N, 6) force and torque when it fell asleep
     restless: Integers  # (N,) 1 for those that never sleep
     mass: Floats  # (N,) infinite where the body does not give way
     inverse_mass: Floats  # (N,)
-    inertia: Floats2  # (N, 3) principal
-    inverse_inertia: Floats2  # (N, 3)
-    top: Integers2  # (N, 3) the axes in the order used by `turn_freely`
+    inertia: Annotated[Floats2, 3]  # (N, 3) principal
+    inverse_inertia: Annotated[Floats2, 3]  # (N, 3)
+    top: Annotated[Integers2, 3]  # (N, 3) the axes in the order used by `turn_freely`
 
     STATE = (
         "position", "orientation", "velocity", "momentum", "spin", "force", "torque", "push", "twist",

@@ -304,13 +304,15 @@ def _meet(bodies, contacts, p, dt):
         moment = add(moment, held)
     contacts.touching[p] = 1.0
     contacts.load[p] = load
-    if load > FAINT * elastic or contacts.place[p, MET] == 0.0:  # else rounding is all that its direction is
+    met = contacts.place[p, MET] > 0.0
+    if load > FAINT * elastic or (load > 0.0 and not met):  # else rounding is all that its direction is
         set3_at(contacts.place, p, POINT, add(get3(bodies.position, b), centre))
         set3_at(contacts.place, p, NORMAL, normal)
         contacts.place[p, STIFF] = stiffness
         set3_at(contacts.place, p, SPREAD, products[0])
         set3_at(contacts.place, p, SPREAD + 3, (products[1][1], products[1][2], products[2][2]))
-    contacts.place[p, MET] = 1.0
+        met = True
+    contacts.place[p, MET] = 1.0 if met else 0.0  # what parts faster than it is pushed has no direction yet
     if bodies.asleep[a] == 0.0 and bodies.asleep[b] == 0.0:
         set3_at(contacts.friction, p, KEPT, force)
         # What slides, or lies on something that is moved, is not at rest, however slow it is.

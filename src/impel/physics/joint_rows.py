@@ -26,6 +26,7 @@ from impel.motion.rotations import (
     set3,
     set3_at,
     sub,
+    transform,
     unrotate,
 )
 from impel.physics.curve import foot_on_curve, knot_point
@@ -66,7 +67,20 @@ from impel.physics.joints import (
     UPPER,
     WELD,
 )
-from impel.physics.skyline import ZERO, factor, get_tile, plus, plus_diagonal, product, scaled, set_tile, solve
+from impel.physics.skyline import (
+    ZERO,
+    factor,
+    get_tile,
+    plus,
+    plus_diagonal,
+    product,
+    scaled,
+    set_three,
+    set_tile,
+    solve,
+    three,
+    transposed,
+)
 from impel.physics.soft_rows import soft_residual, soften
 from impel.physics.turns import lean_of, lean_rate, turn_near, turn_rate, twist_of, twist_rate
 
@@ -147,46 +161,27 @@ def look(bodies, joints, begin, end, aim):
         gap = sub(arm_b, rotate(q_b, get3_at(fixed, k, AT_B)))
         active = joints.active[j]
         if kind <= WELD:
-            residual[r], residual[r + 1], residual[r + 2] = gap
+            set_three(residual, joint.tile, gap)
             if aim:
                 _aim_force(rows, r, (1.0, 0.0, 0.0), arm_a, arm_b)
                 _aim_force(rows, r + 1, (0.0, 1.0, 0.0), arm_a, arm_b)
                 _aim_force(rows, r + 2, (0.0, 0.0, 1.0), arm_a, arm_b)
         if kind != BALL:
-            coordinate = joints.coordinate[j]
-            x_b, y_b, z_b = axes_of(multiply(q_b, get4_at(fixed, k, FRAME_B)))
-            direction = z_b  # of the limit
-            if kind <= WELD:
-                x_a, y_a, z_a = axes_of(multiply(q_a, get4_at(fixed, k, FRAME_A)))
-                direction = scale(z_a, -1.0)
-                if kind == HINGE:
-                    tilt_x, tilt_y = dot(z_a, x_b), dot(z_a, y_b)
-                    folded = dot(z_a, z_b) < 0.0
-                    residual[r + 3], residual[r + 4] = _unfolded(tilt_x, tilt_y) if folded else (tilt_x, tilt_y)
-                    if aim:
-                        couple_x, couple_y = cross(z_a, x_b), cross(z_a, y_b)
-                        if folded:
-                            couple_x, couple_y = _unfolded_couples(tilt_x, tilt_y, couple_x, couple_y)
-                        _aim_couple(rows, r + 3, couple_x)
-                        _aim_couple(rows, r + 4, couple_y)
-                    if limit >= 0:  # an arc tangent is dear, and only limits ask for it
-                        coordinate = nearest_turn(math.atan2(dot(x_b, y_a), dot(x_b, x_a)), coordinate)
-                else:
-                    residual[r + 3], residual[r + 4], residual[r + 5] = twist_between(
-                        multiply(q_a, get4_at(fixed, k, FRAME_A)), multiply(q_b, get4_at(fixed, k, FRAME_B))
-                    )
-                    if aim:
-                        _aim_couple(rows, r + 3, (1.0, 0.0, 0.0))
-                        _aim_couple(rows, r + 4, (0.0, 1.0, 0.0))
-                        _aim_couple(rows, r + 5, (0.0, 0.0, 1.0))
+            coordinate, direction = joints.coordinate[j], (0.0, 0.0, 0.0)  # along and about the limit
+            frame_a, frame_b = multiply(q_a, get4_at(fixed, k, FRAME_A)), multiply(q_b, get4_at(fixed, k, FRAME_B))
+            if kind == HINGE:
+                coordinate, direction = _look_at_tilt(joints, k, frame_a, frame_b, aim)
+            elif kind == WELD:
+                residual[r + 3], residual[r + 4], residual[r + 5] = twist_between(frame_a, frame_b)
+                if aim:
+                    _aim_couple(rows, r + 3, (1.0, 0.0, 0.0))
+                    _aim_couple(rows, r + 4, (0.0, 1.0, 0.0))
+                    _aim_couple(rows, r + 5, (0.0, 0.0, 1.0))
             elif kind == SLIDE:
-                frame_a = multiply(q_a, get4_at(fixed, k, FRAME_A))
                 x_a, y_a, z_a = axes_of(frame_a)
                 coordinate = -dot(gap, z_a)
                 residual[r], residual[r + 1] = dot(gap, x_a), dot(gap, y_a)
-                residual[r + 3], residual[r + 4], residual[r + 5] = twist_between(
-                    frame_a, multiply(q_b, get4_at(fixed, k, FRAME_B))
-                )
+                residual[r + 3], residual[r + 4], residual[r + 5] = twist_between(frame_a, frame_b)
                 arm_a, arm_b = sub(arm_a, gap), sub(arm_b, gap)  # it acts where the point of b is
                 direction = scale(z_a, -1.0)
                 if aim:
@@ -196,7 +191,8 @@ def look(bodies, joints, begin, end, aim):
                     _aim_couple(rows, r + 4, (0.0, 1.0, 0.0))
                     _aim_couple(rows, r + 5, (0.0, 0.0, 1.0))
             elif kind == ON_SEGMENT:
-                residual[r], residual[r + 1], coordinate = dot(gap, x_b), dot(gap, y_b), dot(gap, z_b)
+                x_b, y_b, direction = axes_of(frame_b)
+                residual[r], residual[r + 1], coordinate = dot(gap, x_b), dot(gap, y_b), dot(gap, direction)
                 if aim:
                     _aim_force(rows, r, x_b, arm_a, arm_b)
                     _aim_force(rows, r + 1, y_b, arm_a, arm_b)
@@ -220,9 +216,9 @@ def look(bodies, joints, begin, end, aim):
                     coordinate = dot(sub(local, tip), tangent) + fixed[k, LOWER if active < 0.0 else UPPER]
             elif kind == IN_SPHERE:
                 coordinate = norm(gap)
-                if coordinate > 0.0:
-                    direction = scale(gap, 1.0 / coordinate)
+                direction = scale(gap, 1.0 / coordinate) if coordinate > 0.0 else (0.0, 0.0, 1.0)
             else:
+                x_b, y_b, z_b = axes_of(frame_b)
                 local = (dot(gap, x_b), dot(gap, y_b), dot(gap, z_b))
                 residual[r], normal = rounded_field(joints.surfaces[k], get4_at(fixed, k, SIZE), local)
                 if aim:
@@ -245,6 +241,30 @@ def look(bodies, joints, begin, end, aim):
         if joint.partial != 0 and joints.broken[j] != 0.0:
             for i in range(r, joint.row_end):
                 residual[i] = 0.0
+
+
+@kernel(inline=True)
+def _look_at_tilt(joints, k, frame_a, frame_b, aim):
+    """The same for what a hinge has besides its point: its axes agree. Returns its angle, if it has limits, and to
+    `aim` what these are about."""
+    joint, residual, rows = joints.each[k], joints.change, joints.rows
+    r, coordinate, about = joint.row, joints.coordinate[joint.index], (0.0, 0.0, 0.0)
+    w, x, y, z = multiply(conjugate(frame_a), frame_b)
+    tilt_x, tilt_y = 2.0 * (x * z - w * y), 2.0 * (y * z + w * x)  # the axis of a along x and y of b
+    folded = x * x + y * y > 0.5
+    residual[r + 3], residual[r + 4] = _unfolded(tilt_x, tilt_y) if folded else (tilt_x, tilt_y)
+    if aim:
+        _, _, z_a = axes_of(frame_a)
+        x_b, y_b, _ = axes_of(frame_b)
+        couple_x, couple_y = cross(z_a, x_b), cross(z_a, y_b)
+        if folded:
+            couple_x, couple_y = _unfolded_couples(tilt_x, tilt_y, couple_x, couple_y)
+        _aim_couple(rows, r + 3, couple_x)
+        _aim_couple(rows, r + 4, couple_y)
+        about = scale(z_a, -1.0)
+    if joint.limit >= 0:  # an arc tangent is dear, and only limits ask for it
+        coordinate = nearest_turn(math.atan2(2.0 * (x * y + w * z), 1.0 - 2.0 * (y * y + z * z)), coordinate)
+    return coordinate, about
 
 
 @kernel
@@ -288,7 +308,7 @@ def worst_row(joints, tile, tile_end, redundant):
     for t in range(tile, tile_end):
         for i in range(3):
             residual = abs(joints.change[3 * t + i])
-            if joints.factor[3 * (joints.envelope[t, ZERO] + t) + i, i] == 0.0:
+            if not residual <= worst and joints.factor[9 * (joints.envelope[t, ZERO] + t) + 4 * i] == 0.0:
                 residual *= redundant
             if not residual <= worst:
                 worst = residual
@@ -303,21 +323,18 @@ def lean(bodies, joints, island):
     place, rows = joints.place, joints.rows
     for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
         i = joints.members[k]
-        x, y, z = axes_of(get4(bodies.orientation, i))
-        u, v, w = get3(bodies.inverse_inertia, i)
-        c = INVERSE
-        for m in range(3):
-            for n in range(m, 3):
-                place[i, c] = u * x[m] * x[n] + v * y[m] * y[n] + w * z[m] * z[n]
-                c += 1
+        axes, (u, v, w) = axes_of(get4(bodies.orientation, i)), get3(bodies.inverse_inertia, i)
+        inverse = product(transposed(axes), transposed((scale(axes[0], u), scale(axes[1], v), scale(axes[2], w))))
+        set3_at(place, i, INVERSE, inverse[0])
+        set3_at(place, i, INVERSE + 3, (inverse[1][1], inverse[1][2], inverse[2][2]))
     for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
         joint = joints.each[k]
         for side in range(2):
             i = joint.a if side == 0 else joint.b
             if bodies.inverse_mass[i] > 0.0:
+                inverse = _inverse_inertia(place, i)
                 for r in range(joint.row, joint.row_end):
-                    turn = turned(place, i, get3_at(rows, r, ANGULAR_A + 3 * side))
-                    set3_at(rows, r, TURNING_A + 3 * side, turn)
+                    set3_at(rows, r, TURNING_A + 3 * side, transform(inverse, get3_at(rows, r, ANGULAR_A + 3 * side)))
 
 
 @kernel
@@ -332,26 +349,25 @@ def weigh(bodies, joints, island, damping):
         m = bodies.inverse_mass[joints.pairs[p, SHARED]]
         if side != early_side:
             m = -m
-        partial = late.partial != 0 or early.partial != 0
-        for t in range(late.tile, late.tile_end):
-            couples = _three_rows(rows, t, ANGULAR_A + 3 * side)
-            for c in range(early.tile, min(early.tile_end, t + 1)):
+        partial, again = late.partial != 0 or early.partial != 0, joints.pairs[p, AGAIN] != 0
+        along_world = late.kind <= WELD and early.kind <= WELD
+        first, first_early, end_early = late.tile, early.tile, early.tile_end
+        for t in range(first, late.tile_end):
+            couples, row = _three_rows(rows, t, ANGULAR_A + 3 * side), envelope[t, ZERO]
+            for c in range(first_early, min(end_early, t + 1)):
                 tile = product(couples, _three_rows(rows, c, TURNING_A + 3 * early_side))
-                if t == late.tile and c == early.tile:  # all further rows are couples
-                    if late.kind <= WELD and early.kind <= WELD:  # these act along the world's axes
+                if t == first and c == first_early:  # all further rows are couples
+                    if along_world:
                         tile = plus_diagonal(tile, (m, m, m))
                     else:
                         tile = plus(tile, m, product(_three_rows(rows, t, LINEAR), _three_rows(rows, c, LINEAR)))
-                live = (rows[3 * t, LIVE], rows[3 * t + 1, LIVE], rows[3 * t + 2, LIVE])
                 if partial:
-                    early_live = (rows[3 * c, LIVE], rows[3 * c + 1, LIVE], rows[3 * c + 2, LIVE])
-                    tile = scaled(tile, live, early_live)
-                at = envelope[t, ZERO] + c
-                if joints.pairs[p, AGAIN] != 0:
-                    tile = plus(tile, 1.0, get_tile(data, at))
+                    tile = scaled(tile, _live_rows(rows, t), _live_rows(rows, c))
+                if again:
+                    tile = plus(tile, 1.0, get_tile(data, row + c))
                 elif t == c:
-                    tile = plus_diagonal(tile, (1.0 - live[0], 1.0 - live[1], 1.0 - live[2]))
-                set_tile(data, at, tile)
+                    tile = plus_diagonal(tile, sub((1.0, 1.0, 1.0), _live_rows(rows, t)))
+                set_tile(data, row + c, tile)
     soften(joints.soft, joints, island)
     factor(data, envelope, joints.island[island, TILE], joints.island[island + 1, TILE], damping)
 
@@ -362,14 +378,26 @@ def _three_rows(rows, t, column):
 
 
 @kernel(inline=True)
+def _live_rows(rows, t):
+    return rows[3 * t, LIVE], rows[3 * t + 1, LIVE], rows[3 * t + 2, LIVE]
+
+
+@kernel(inline=True)
 def turned(place, i, m):
     """The spin that goes with an angular momentum, by the inverse inertia that `lean` left in `place`."""
-    p = place[i]
-    return (
-        p[INVERSE] * m[0] + p[INVERSE + 1] * m[1] + p[INVERSE + 2] * m[2],
-        p[INVERSE + 1] * m[0] + p[INVERSE + 3] * m[1] + p[INVERSE + 4] * m[2],
-        p[INVERSE + 2] * m[0] + p[INVERSE + 4] * m[1] + p[INVERSE + 5] * m[2],
-    )
+    return transform(_inverse_inertia(place, i), m)
+
+
+@kernel(inline=True)
+def _inverse_inertia(place, i):
+    (xx, xy, xz), (yy, yz, zz) = get3_at(place, i, INVERSE), get3_at(place, i, INVERSE + 3)
+    return (xx, xy, xz), (xy, yy, yz), (xz, yz, zz)
+
+
+@kernel(inline=True)
+def _arm(rows, r, column):
+    """From the centre of a body to where three rows act along the world's axes, as `_aim_force` wrote them."""
+    return rows[r + 1, column + 2], -rows[r, column + 2], rows[r, column + 1]
 
 
 @kernel
@@ -378,25 +406,39 @@ def resist(joints, island, velocity, spin):
     change, rows = joints.change, joints.rows
     for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
         joint = joints.each[k]
+        first = joint.row
         v = sub(get3(velocity, joint.a), get3(velocity, joint.b))
         spin_a, spin_b = get3(spin, joint.a), get3(spin, joint.b)
-        for r in range(joint.row, joint.row_end):
+        if joint.kind <= WELD:  # the same in fewer words: forces along the world's axes, then couples
+            at_a, at_b = cross(_arm(rows, first, ANGULAR_A), spin_a), cross(_arm(rows, first, ANGULAR_B), spin_b)
+            set_three(change, joint.tile, scale(sub(add(at_a, at_b), v), rows[first, LIVE]))
+            first += 3
+        for r in range(first, joint.row_end):
             rate = dot(v, get3_at(rows, r, LINEAR))
             rate += dot(spin_a, get3_at(rows, r, ANGULAR_A)) + dot(spin_b, get3_at(rows, r, ANGULAR_B))
             change[r] = -rate * rows[r, LIVE]
+        for r in range(joint.row_end, 3 * joint.tile_end):  # what no joint fills may hold what a failed step left
+            change[r] = 0.0
     solve(joints.factor, joints.envelope, joints.island[island, TILE], joints.island[island + 1, TILE], change)
 
 
 @kernel
 def strike(bodies, joints, begin, end, impulse):
     """Let the rows of the joints begin to end act with these impulses on velocity and angular momentum."""
+    rows = joints.rows
     for k in range(begin, end):
         joint = joints.each[k]
+        first = joint.row
         force, couple_a, couple_b = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-        for r in range(joint.row, joint.row_end):
-            force = axpy(impulse[r], get3_at(joints.rows, r, LINEAR), force)
-            couple_a = axpy(impulse[r], get3_at(joints.rows, r, ANGULAR_A), couple_a)
-            couple_b = axpy(impulse[r], get3_at(joints.rows, r, ANGULAR_B), couple_b)
+        if joint.kind <= WELD:
+            force = three(impulse, joint.tile)
+            couple_a = cross(_arm(rows, first, ANGULAR_A), force)
+            couple_b = cross(_arm(rows, first, ANGULAR_B), force)
+            first += 3
+        for r in range(first, joint.row_end):
+            force = axpy(impulse[r], get3_at(rows, r, LINEAR), force)
+            couple_a = axpy(impulse[r], get3_at(rows, r, ANGULAR_A), couple_a)
+            couple_b = axpy(impulse[r], get3_at(rows, r, ANGULAR_B), couple_b)
         if bodies.inverse_mass[joint.a] > 0.0:
             v = axpy(bodies.inverse_mass[joint.a], force, get3(bodies.velocity, joint.a))
             set3(bodies.velocity, joint.a, v)

@@ -102,13 +102,13 @@ MOST_ROWS = 240  # of an island that `exact` can solve: its matrix is full
 class Spare:
     """Scratch for where the quick way fails: `exact` and `closing`. M is the most rows of an island."""
 
-    kept: Floats2  # (J, 7) before the step: COORDINATE ... SECOND_ACTIVE
-    grip: Floats2  # (G, 35) likewise: what springs and friction knew
-    best: Floats2  # (J, 7) at the best place while gaps are closed
-    even: Floats2  # (N, 4) inverse mass and inertia of bodies that count alike; see closing.close_evenly
-    start: Floats2  # (R, 9) LINEAR ... ANGULAR_B at the start of the step
+    kept: Annotated[Floats2, 7]  # (J, 7) before the step: COORDINATE ... SECOND_ACTIVE
+    grip: Annotated[Floats2, 35]  # (G, 35) likewise: what springs and friction knew
+    best: Annotated[Floats2, 7]  # (J, 7) at the best place while gaps are closed
+    even: Annotated[Floats2, 4]  # (N, 4) inverse mass and inertia of bodies that count alike; see closing.close_evenly
+    start: Annotated[Floats2, 9]  # (R, 9) LINEAR ... ANGULAR_B at the start of the step
     step: Floats  # (R,) the last change of the impulses
-    turning: Floats2  # (N, 9) how the orientation at the end of the step changes with the angular momentum
+    turning: Annotated[Floats2, 9]  # (N, 9) how the orientation at the end changes with the angular momentum
     slot: Integers  # (R,) place in the matrix of rows that act, or -1
     matrix: Floats2  # (M, M)
     right: Floats  # (M,)
@@ -125,36 +125,36 @@ class Joints:
     """
 
     each: Annotated[NDArray[np.void], EACH]  # (J,) who is tied by what, in the order of the rows
-    fixed: Floats2  # (J, 23) where, in the same order: AT_A ... WEIGHT
-    curves: Floats2 | None  # (K, 13) their pieces, in b: curve.KNOT ...; if there are any
+    fixed: Annotated[Floats2, 23]  # (J, 23) where, in the same order: AT_A ... WEIGHT
+    curves: Annotated[Floats2, 13] | None  # (K, 13) their pieces, in b: curve.KNOT ...; if there are any
     surfaces: Integers | None  # (J,) which surface, if there are any
     soft: Annotated[NDArray[np.void], SOFT] | None  # (G,) springs and friction, if there are any
-    breaks: Floats2 | None  # (J, 2) the force in N and the torque in N·m at which each lets go, if one does
-    island: Integers2  # (I + 1, 5) where each island begins: JOINT ... BLANK
+    breaks: Annotated[Floats2, 2] | None  # (J, 2) force in N and torque in N·m at which each lets go, if one does
+    island: Annotated[Integers2, 5]  # (I + 1, 5) where each island begins: JOINT ... BLANK
     members: Integers  # bodies that can move, island by island
     loose: Integers  # bodies that can move and have no joint
-    pairs: Integers2  # (P, 6) joints that meet in a body, island by island: LATER ... AGAIN
+    pairs: Annotated[Integers2, 6]  # (P, 6) joints that meet in a body, island by island: LATER ... AGAIN
     blank: Integers  # tiles of the envelope where no joints meet
-    envelope: Integers2  # (T, 2) of a row of tiles: skyline.FIRST, skyline.ZERO
+    envelope: Annotated[Integers2, 2]  # (T, 2) of a row of tiles: skyline.FIRST, skyline.ZERO
 
     coordinate: Floats  # (J + second limits,) angle (of hinges with limits), distance along the segment or the slide,
     # parameter on the curve, distance from the centre, lean of a ball with limits; then the twists
     active: Floats  # (J + second limits,) -1 at the lower limit, 1 at the upper one, else 0
     broken: Floats  # (J,) 1 for those that let go
-    load: Floats2  # (J, 2) force in N and torque in N·m, smoothed; of those that can break
-    grip: Floats2  # (G, 35) NOW ... DAMP
-    normal: Floats2  # (J, 3) on_curve: first normal, in b, carried along
-    rows: Floats2  # (R, 18) LINEAR ... BEFORE
-    factor: Floats2  # (., 3) the skyline of rows·inverse mass·rows, factored: three rows a tile
+    load: Annotated[Floats2, 2]  # (J, 2) force in N and torque in N·m, smoothed; of those that can break
+    grip: Annotated[Floats2, 35]  # (G, 35) NOW ... DAMP
+    normal: Annotated[Floats2, 3]  # (J, 3) on_curve: first normal, in b, carried along
+    rows: Annotated[Floats2, 18]  # (R, 18) LINEAR ... BEFORE
+    factor: Floats  # the skyline of rows·inverse mass·rows, factored: nine numbers a tile
 
     change: Floats  # (R,) scratch: residual, then impulse
     impulse: Floats  # (R,) scratch
-    place: Floats2  # (N, 26) scratch: KEPT_POSITION ... BEST_ORIENTATION
+    place: Annotated[Floats2, 26]  # (N, 26) scratch: KEPT_POSITION ... BEST_ORIENTATION
     effort: Floats  # (I,) scratch, J: of the joints in the first half of a hard step, else infinite
     spare: Spare
 
     size: Floats  # (I,) m: of the structure that an island is
-    apart: Floats2  # (J, 2) gap over that size, and rad: how far each joint is apart; see gaps.py
+    apart: Annotated[Floats2, 2]  # (J, 2) gap over that size, and rad: how far each joint is apart; see gaps.py
 
     STATE = ("coordinate", "active", "broken", "load", "grip", "normal", "rows", "factor")
 
@@ -203,7 +203,7 @@ def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
         grip=np.zeros((len(soft), GRIP)),
         normal=np.array([p.normal for p in placed], float).reshape(-1, 3),
         rows=np.zeros((rows, 18)),
-        factor=np.zeros((3 * pattern.tiles, 3)),
+        factor=np.zeros(9 * pattern.tiles),
         change=np.zeros(rows),
         impulse=np.zeros(rows),
         place=np.zeros((len(movable), 26)),

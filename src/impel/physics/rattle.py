@@ -172,7 +172,7 @@ def start_impulses(joints, tile, tile_end, dt):
         for i in range(3):
             r = 3 * t + i
             impulse = dt * (2.0 * rows[r, FORCE] - rows[r, BEFORE]) * rows[r, LIVE]
-            if joints.factor[3 * (joints.envelope[t, ZERO] + t) + i, i] == 0.0:
+            if joints.factor[9 * (joints.envelope[t, ZERO] + t) + 4 * i] == 0.0:
                 impulse = 0.0
             joints.change[r] = joints.impulse[r] = impulse
 
@@ -190,12 +190,14 @@ def settle(bodies, joints, island, dt):
         i = joints.members[k]
         v, momentum, spin = get3(bodies.velocity, i), get3(bodies.momentum, i), get3(bodies.spin, i)
         new_spin = spin_of(bodies, i, momentum)
-        turn = max(turn, dt * norm(sub(new_spin, spin)))
+        turned = sub(new_spin, spin)
+        turn = max(turn, dot(turned, turned))
         set3(bodies.spin, i, new_spin)
         kept, kept_momentum = get3_at(joints.place, i, KEPT_VELOCITY), get3_at(joints.place, i, KEPT_MOMENTUM)
         before += bodies.mass[i] * dot(kept, kept) + dot(kept_momentum, spin)
         after += bodies.mass[i] * dot(v, v) + dot(momentum, new_spin)
         mass += bodies.mass[i]
+    turn = dt * math.sqrt(turn)
     after -= mass * SLOW * SLOW
     if after <= before or driven(bodies, joints, island):
         return turn, 1.0

@@ -1,13 +1,13 @@
 """Factors of symmetric matrices of 3x3 tiles that keep only the tiles between the first one of a row and the diagonal.
 
 Row r of `envelope` says in which column that row of tiles begins (FIRST), and where its column 0 would be (ZERO) in
-`tiles`, which holds three rows of numbers a tile. Factors stay inside this envelope, so the pattern is laid out once
-and for all. They are lower triangles with ones on the diagonal, and the reciprocals of the pivots in the place of these
-ones: no root is taken, and what is summed up stays in registers, nine numbers at a time.
+`tiles`, which holds nine numbers a tile. Factors stay inside this envelope, so the pattern is laid out
+once and for all. They are lower triangles of tiles, with ones on the diagonal and the inverses of the pivots, which are
+tiles too, in their place.
 """
 
 from impel.kernel import kernel
-from impel.motion.rotations import axpy, get3, scale, set3, sub, transform
+from impel.motion.rotations import axpy, scale, transform
 
 FIRST, ZERO = 0, 1  # columns of `envelope`
 REDUNDANT = 1e-11  # pivot over diagonal entry below which a row says nothing new, as some joints of closed loops do
@@ -25,46 +25,49 @@ def factor(tiles, envelope, begin, end, damping):
         first, row = envelope[r, FIRST], envelope[r, ZERO]
         for c in range(first, r):
             column = envelope[c, ZERO]
-            s = get_tile(tiles, row + c)
-            for k in range(max(first, envelope[c, FIRST]), c):
-                s = plus(s, -1.0, product(get_tile(tiles, row + k), get_tile(tiles, column + k)))
-            set_tile(tiles, row + c, _unmixed(s, get_tile(tiles, column + c)))
+            begins = max(first, envelope[c, FIRST])
+            if begins < c:
+                s = get_tile(tiles, row + c)
+                for k in range(begins, c):
+                    s = _less(s, get_tile(tiles, row + k), get_tile(tiles, column + k))
+                set_tile(tiles, row + c, s)
         diagonal = get_tile(tiles, row + r)
         rest = diagonal
         for c in range(first, r):
-            (p0, _, _), (_, p1, _), (_, _, p2) = get_tile(tiles, envelope[c, ZERO] + c)
             s = get_tile(tiles, row + c)
-            lower = scaled(s, (1.0, 1.0, 1.0), (p0, p1, p2))
-            rest = plus(rest, -1.0, product(s, lower))
+            lower = product(s, get_tile(tiles, envelope[c, ZERO] + c))
+            rest = _less(rest, s, lower)
             set_tile(tiles, row + c, lower)
-        set_tile(tiles, row + r, _factored(rest, diagonal, damping))
+        set_tile(tiles, row + r, _inverse(rest, diagonal, damping))
 
 
 @kernel
 def solve(tiles, envelope, begin, end, x):
-    """Replace x, three numbers for each row of tiles, by the solution, given the factor."""
+    """Replace x, three numbers for each row of tiles, by the solution, given the factor.
+
+    In a chain each row waits for the one before: that is at hand, and not only in x.
+    """
+    last = (0.0, 0.0, 0.0)
     for r in range(begin, end):
-        row = envelope[r, ZERO]
+        first, row = envelope[r, FIRST], envelope[r, ZERO]
         v = three(x, r)
-        for c in range(envelope[r, FIRST], r):
-            v = sub(v, transform(get_tile(tiles, row + c), three(x, c)))
-        _, (l10, _, _), (l20, l21, _) = get_tile(tiles, row + r)
-        second = v[1] - l10 * v[0]
-        set_three(x, r, (v[0], second, v[2] - l20 * v[0] - l21 * second))
-    for r in range(begin, end):
-        (p0, _, _), (_, p1, _), (_, _, p2) = get_tile(tiles, envelope[r, ZERO] + r)
-        v = three(x, r)
-        set_three(x, r, (v[0] * p0, v[1] * p1, v[2] * p2))
-    for r in range(end - 1, begin - 1, -1):
-        row = envelope[r, ZERO]
-        _, (l10, _, _), (l20, l21, _) = get_tile(tiles, row + r)
-        v = three(x, r)
-        second = v[1] - l21 * v[2]
-        v = (v[0] - l10 * second - l20 * v[2], second, v[2])
+        for c in range(first, r - 1):
+            v = _minus(v, get_tile(tiles, row + c), three(x, c))
+        if first < r:
+            v = _minus(v, get_tile(tiles, row + r - 1), last)
         set_three(x, r, v)
-        for c in range(envelope[r, FIRST], r):
-            a, b, d = get_tile(tiles, row + c)
-            set_three(x, c, axpy(-v[0], a, axpy(-v[1], b, axpy(-v[2], d, three(x, c)))))
+        last = v
+    for r in range(begin, end):
+        set_three(x, r, transform(get_tile(tiles, envelope[r, ZERO] + r), three(x, r)))
+    last = three(x, end - 1)
+    for r in range(end - 1, begin, -1):
+        first, row = envelope[r, FIRST], envelope[r, ZERO]
+        v, last = last, three(x, r - 1)
+        if first < r:
+            last = _minus(last, transposed(get_tile(tiles, row + r - 1)), v)
+            set_three(x, r - 1, last)
+        for c in range(first, r - 1):
+            set_three(x, c, _minus(three(x, c), transposed(get_tile(tiles, row + c)), v))
 
 
 @kernel
@@ -107,14 +110,14 @@ def _less(x, row, shares, others, count):
 
 @kernel(inline=True)
 def get_tile(tiles, i):
-    return get3(tiles, 3 * i), get3(tiles, 3 * i + 1), get3(tiles, 3 * i + 2)
+    return three(tiles, 3 * i), three(tiles, 3 * i + 1), three(tiles, 3 * i + 2)
 
 
 @kernel(inline=True)
 def set_tile(tiles, i, tile):
-    set3(tiles, 3 * i, tile[0])
-    set3(tiles, 3 * i + 1, tile[1])
-    set3(tiles, 3 * i + 2, tile[2])
+    set_three(tiles, 3 * i, tile[0])
+    set_three(tiles, 3 * i + 1, tile[1])
+    set_three(tiles, 3 * i + 2, tile[2])
 
 
 @kernel(inline=True)
@@ -131,6 +134,27 @@ def set_three(x, i, v):
 def product(a, b):
     """a·bᵀ"""
     return transform(b, a[0]), transform(b, a[1]), transform(b, a[2])
+
+
+@kernel(inline=True)
+def _less(s, a, b):
+    """s - a·bᵀ"""
+    return _minus(s[0], b, a[0]), _minus(s[1], b, a[1]), _minus(s[2], b, a[2])
+
+
+@kernel(inline=True)
+def _minus(v, a, x):
+    """v - a·x, in steps that are fused."""
+    return (
+        v[0] - a[0][0] * x[0] - a[0][1] * x[1] - a[0][2] * x[2],
+        v[1] - a[1][0] * x[0] - a[1][1] * x[1] - a[1][2] * x[2],
+        v[2] - a[2][0] * x[0] - a[2][1] * x[1] - a[2][2] * x[2],
+    )
+
+
+@kernel(inline=True)
+def transposed(a):
+    return (a[0][0], a[1][0], a[2][0]), (a[0][1], a[1][1], a[2][1]), (a[0][2], a[1][2], a[2][2])
 
 
 @kernel(inline=True)
@@ -156,32 +180,34 @@ def _times(a, b):
 
 
 @kernel(inline=True)
-def _unmixed(s, pivot):
-    """s·l⁻ᵀ, where l is the triangle of a factored tile."""
-    _, (l10, _, _), (l20, l21, _) = pivot
-    a, b, c = s
-    a1, b1, c1 = a[1] - a[0] * l10, b[1] - b[0] * l10, c[1] - c[0] * l10
-    return (
-        (a[0], a1, a[2] - a[0] * l20 - a1 * l21),
-        (b[0], b1, b[2] - b[0] * l20 - b1 * l21),
-        (c[0], c1, c[2] - c[0] * l20 - c1 * l21),
-    )
+def _inverse(rest, diagonal, damping):
+    """Of a tile of the diagonal, once everything before it is taken away; with zeros for rows that say nothing new.
+
+    From the pivots p of its rows, and what of one is in another. As a rule these are taken from its minors, which
+    need not wait for each other.
+    """
+    (a, _, _), (b, c, _), (d, e, f) = rest
+    u, v, w = diagonal[0][0], diagonal[1][1], diagonal[2][2]
+    a, c, f = a + damping * u, c + damping * v, f + damping * w
+    ac, af, bd = a * c - b * b, a * f - d * d, a * e - b * d
+    if a > REDUNDANT * u and ac > REDUNDANT * v * a:
+        whole = ac * af - bd * bd
+        p0, p1 = 1.0 / a, 1.0 / ac
+        p2 = a * ac / whole if whole > REDUNDANT * w * a * ac else 0.0
+        in_1, in_2, of_1 = b * p0, d * p0, bd * p1
+        p1 *= a
+    else:
+        p0 = _reciprocal(a, u)
+        in_1, in_2 = b * p0, d * p0
+        p1 = _reciprocal(c - b * in_1, v)
+        mixed = e - d * in_1
+        of_1 = mixed * p1
+        p2 = _reciprocal(f - d * in_2 - mixed * of_1, w)
+    in_2 = in_1 * of_1 - in_2
+    xy, xz, yz = -in_1 * p1 - of_1 * in_2 * p2, in_2 * p2, -of_1 * p2
+    return (p0 + in_1 * in_1 * p1 + in_2 * xz, xy, xz), (xy, p1 - of_1 * yz, yz), (xz, yz, p2)
 
 
 @kernel(inline=True)
-def _factored(rest, diagonal, damping):
-    """A tile of the diagonal, once everything before it is taken away."""
-    (r00, _, _), (r10, r11, _), (r20, r21, r22) = rest
-    p0 = _reciprocal(r00, diagonal[0][0], damping)
-    l10, l20 = r10 * p0, r20 * p0
-    p1 = _reciprocal(r11 - r10 * l10, diagonal[1][1], damping)
-    mixed = r21 - r20 * l10
-    l21 = mixed * p1
-    p2 = _reciprocal(r22 - r20 * l20 - mixed * l21, diagonal[2][2], damping)
-    return (p0, 0.0, 0.0), (l10, p1, 0.0), (l20, l21, p2)
-
-
-@kernel(inline=True)
-def _reciprocal(pivot, diagonal, damping):
-    pivot += damping * diagonal
+def _reciprocal(pivot, diagonal):
     return 1.0 / pivot if pivot > REDUNDANT * diagonal else 0.0

@@ -47,5 +47,5 @@ def soften(soft, joints, island):
             first = soft[g].row - 3 * t
             for i in range(soft[g].count):
                 for n in range(soft[g].count):
-                    at = 3 * (joints.envelope[t, ZERO] + t) + first + i
-                    joints.factor[at, first + n] += joints.grip[g, GIVE + 3 * i + n]
+                    at = 9 * (joints.envelope[t, ZERO] + t) + 3 * (first + i) + first + n
+                    joints.factor[at] += joints.grip[g, GIVE + 3 * i + n]

@@ -1,7 +1,8 @@
-"""The JSON Schema of scene files: what editors complete from, with a sentence for animators on every field."""
+"""The JSON Schema of files: what editors complete from, with a sentence for animators on every field."""
 
 from typing import Any
 
+from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 
 from impel.scene.bodies import SHAPES
@@ -13,14 +14,11 @@ from impel.scene.values import AGAIN, CHANGES
 class _WithoutNull(GenerateJsonSchema):
     """A field that may be left out may not be written empty: files know no null."""
 
-    def nullable_schema(self, schema: Any) -> Any:
-        return self.generate_inner(schema["schema"])
-
     def default_schema(self, schema: Any) -> Any:
-        written = super().default_schema(schema)
-        if written.get("default", ...) is None:
-            del written["default"]
-        return written
+        if schema.get("default", ...) is not None:
+            return super().default_schema(schema)
+        inner = schema["schema"]
+        return self.generate_inner(inner["schema"] if inner["type"] == "nullable" else inner)
 
 
 def _tell_changes(node: Any, definitions: dict[str, Any], told: str) -> None:
@@ -39,10 +37,16 @@ def _tell_changes(node: Any, definitions: dict[str, Any], told: str) -> None:
         _tell_changes(definitions[node["$ref"].removeprefix("#/$defs/")], definitions, told)
 
 
+def schema_of(model: type[BaseModel], kind: str) -> dict[str, Any]:
+    """The JSON Schema of a kind of file as plain data."""
+    schema = model.model_json_schema(schema_generator=_WithoutNull)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": f"impel {kind}"}
+
+
 def scene_schema() -> dict[str, Any]:
-    """The JSON Schema of scene files as plain data."""
-    schema = Scene.model_json_schema(schema_generator=_WithoutNull)
+    """The JSON Schema of scene files, which also tells what it takes to change a field."""
+    schema = schema_of(Scene, "scene")
     _tell_changes(schema, schema["$defs"], AGAIN)
     for name, kinds in (("Shape", SHAPES), ("Joint", JOINTS)):
         schema["$defs"][name]["oneOf"] = [{"required": [kind]} for kind in kinds]
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "impel scene"}
+    return schema

@@ -6,6 +6,7 @@ That is also how a killed search resumes: it is replayed with the values already
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from impel.files import Problem
 Floats = NDArray[np.float64]
 
 WORST = -1e300  # stands in for -inf, which CMA-ES cannot rank
+WIDE = 0.3  # of each range: the first step of CMA-ES where nothing is known
 
 
 class Strategy(ABC):
@@ -222,7 +224,7 @@ class CMA(Strategy):
 
     def __init__(
         self, low: ArrayLike, high: ArrayLike, *, seed: int, budget: int = 1500, start: ArrayLike | None = None,
-        first: int = 0, batch: int = 64, population: int = 16, spread: float = 0.3,
+        first: int = 0, batch: int = 64, population: int = 16, spread: float = WIDE,
     ) -> None:  # fmt: skip
         super().__init__(low, high, seed=seed, budget=budget, start=start)
         if self.low.size < 2:
@@ -242,12 +244,12 @@ class CMA(Strategy):
             around = self.best if self.first else self.start
             self._engine = self._begin(0.5 * (self.low + self.high) if around is None else around)
         elif self._engine.stop():  # it has converged: begin again elsewhere
-            self._engine = self._begin(self._anywhere(1)[0])
+            self._engine = self._begin(self._anywhere(1)[0], spread=max(self.spread, WIDE))
         self._asked = self._engine.ask()
         unit = np.clip(np.array(self._asked), 0.0, 1.0)
         return self.low + unit * (self.high - self.low)
 
-    def _begin(self, around: Floats) -> Any:
+    def _begin(self, around: Floats, *, spread: float | None = None) -> Any:
         import cma
 
         center = (around - self.low) / (self.high - self.low)
@@ -255,12 +257,41 @@ class CMA(Strategy):
             "bounds": [0.0, 1.0], "verbose": -9, "randn": lambda *shape: self.random.standard_normal(shape),
             "seed": np.nan, "popsize": self.population, "maxfevals": np.inf, "tolfun": 1e-6, "tolx": 1e-6,
         }  # fmt: skip
-        return cma.CMAEvolutionStrategy(center, self.spread, options)
+        return cma.CMAEvolutionStrategy(center, spread or self.spread, options)
 
     def _learn(self, candidates: Floats, values: Floats) -> None:
         if len(values) == len(self._asked):  # a batch that the budget cut short is the last: nothing to learn for
             self._engine.tell(self._asked, [-float(v) for v in np.maximum(values, WORST)])
             self._asked = []
+
+
+class Relay(Strategy):
+    """First a population looks everywhere, then CMA-ES refines around the best that it found.
+
+    share: of the budget, for the population. spread: CMA-ES's first step as a share of each parameter's range.
+    """
+
+    def __init__(
+        self, low: ArrayLike, high: ArrayLike, *, seed: int, budget: int = 1500, start: ArrayLike | None = None,
+        share: float = 0.5, spread: float = 0.15,
+    ) -> None:  # fmt: skip
+        super().__init__(low, high, seed=seed, budget=budget, start=start)
+        if not 0 < share < 1:
+            raise Problem(f"share: must be between 0 and 1, got {share:g}")
+        self.first = max(1, round(share * budget))
+        self.spread = spread
+        self._runner: Strategy = Genetic(low, high, seed=seed, budget=self.first, start=start)
+
+    def ask(self) -> Floats:
+        if self.told >= self.first and isinstance(self._runner, Genetic) and self.low.size > 1:
+            left = max(1, self.budget - self.told)
+            self._runner = CMA(
+                self.low, self.high, seed=self.seed + 1, budget=left, start=self.best, spread=self.spread
+            )
+        return self._runner.ask()
+
+    def _learn(self, candidates: Floats, values: Floats) -> None:
+        self._runner.tell(candidates, values)
 
 
 STRATEGIES: dict[str, type[Strategy]] = {
@@ -269,16 +300,50 @@ STRATEGIES: dict[str, type[Strategy]] = {
     "anneal": Anneal,
     "genetic": Genetic,
     "cma": CMA,
+    "relay": Relay,
 }
 
 
+class Extended(Strategy):
+    """A search that was planned for some evaluations, and then for more: each leg begins at the best of those before.
+
+    So what was tried before the plan was extended stays as it was, whatever a strategy makes of its budget.
+    """
+
+    def __init__(
+        self, name: str, low: ArrayLike, high: ArrayLike, *, seed: int, legs: Sequence[int],
+        start: ArrayLike | None = None, **options: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(low, high, seed=seed, budget=sum(legs), start=start)
+        self.name, self.legs, self.options = name, list(legs), options
+        self._leg, self._end = 0, legs[0]
+        self._runner = strategy_named(name, low, high, seed=seed, budget=legs[0], start=start, **options)
+
+    def ask(self) -> Floats:
+        if self.told >= self._end and self._leg + 1 < len(self.legs):
+            self._leg += 1
+            self._end += self.legs[self._leg]
+            self._runner = strategy_named(
+                self.name, self.low, self.high, seed=self.seed + 1000 * self._leg, budget=self.legs[self._leg],
+                start=self.best, **self.options,
+            )  # fmt: skip
+        return self._runner.ask()[: self._end - self.told]
+
+    def _learn(self, candidates: Floats, values: Floats) -> None:
+        self._runner.tell(candidates, values)
+
+
 def strategy_named(
-    name: str, low: ArrayLike, high: ArrayLike, *, seed: int, budget: int = 1500, start: ArrayLike | None = None,
-    **options: Any,
+    name: str, low: ArrayLike, high: ArrayLike, *, seed: int, budget: int | Sequence[int] = 1500,
+    start: ArrayLike | None = None, **options: Any,
 ) -> Strategy:  # fmt: skip
-    """A strategy by its name on the command line."""
+    """A strategy by its name on the command line; a budget in several legs is one that was extended."""
     if name not in STRATEGIES:
         raise Problem(f"{name}: no such strategy; there are {', '.join(STRATEGIES)}")
+    if not isinstance(budget, int):
+        if len(budget) > 1:
+            return Extended(name, low, high, seed=seed, legs=budget, start=start, **options)
+        budget = budget[0]
     try:
         return STRATEGIES[name](low, high, seed=seed, budget=budget, start=start, **options)
     except TypeError:

@@ -60,13 +60,30 @@ class Study:
         if row is None:
             raise Problem(f"{self.path}: is damaged: its settings are missing")
         known = json.loads(row[0])
-        for name in sorted(set(known) | set(self.settings)):
+        self._known = known
+        for name in sorted((set(known) | set(self.settings)) - {"budget"}):
             if known.get(name) != self.settings.get(name):
                 there, here = (json.dumps(s.get(name))[:60] for s in (known, self.settings))
                 raise Problem(
                     f"{self.path}: was made with other settings: {name} is {there} there and {here} here;"
                     " use the same ones or another study file"
                 )
+
+    def legs(self, budget: int) -> list[int]:
+        """The budgets for which this search was planned, one after the other; a larger one extends the last plan."""
+        planned = self._known.get("budget", budget)
+        legs = [planned] if isinstance(planned, int) else list(planned)
+        if budget < sum(legs):
+            raise Problem(f"{self.path}: was planned for {sum(legs)} evaluations; ask for as many, or for more")
+        if budget > sum(legs):
+            legs.append(budget - sum(legs))
+            self._known["budget"] = legs
+            try:
+                with self._connection as connection:
+                    connection.execute("UPDATE settings SET text = ?", (json.dumps(self._known),))
+            except sqlite3.Error as error:
+                raise _problem(self.path, error) from None
+        return legs
 
     def batches(self) -> list[tuple[Floats, Floats]]:
         """Everything known, in order: candidates (n, d) and values (n,) of every batch."""

@@ -48,7 +48,7 @@ def ask(bodies, joints, contacts, actuators, handles, s, gravity, dt, dt_last, i
         return False
     for n in range(handles.count[ISLANDS]):
         look_ahead(bodies, joints, handles, handles.island[n], 0.5 * dt)
-    take_hold(bodies, joints, contacts, actuators, handles, gravity, 0.5 * dt)
+    take_hold(bodies, joints, contacts, actuators, handles, 0.5 * dt)
     gravity_known = scale(gravity, 1.0 * actuators.knows[s])
     fall_freely(bodies, joints, actuators, handles, gravity_known, 0.5 * dt)
     push_all(bodies, joints, handles)
@@ -72,9 +72,8 @@ def look_ahead(bodies, joints, handles, island, ahead):
         for c in range(18):
             handles.kept_rows[r, c] = joints.rows[r, c]
     last = tile_end - 1
-    for t in range(joints.envelope[tile, ZERO] + tile, joints.envelope[last, ZERO] + last + 1):
-        for k in range(3):
-            set3(handles.kept_factor, 3 * t + k, get3(joints.factor, 3 * t + k))
+    for t in range(9 * (joints.envelope[tile, ZERO] + tile), 9 * (joints.envelope[last, ZERO] + last + 1)):
+        handles.kept_factor[t] = joints.factor[t]
     keep_limits(joints, island, joints.spare.kept)
     keep_grip(joints, island)
     for k in range(begin, end):
@@ -133,9 +132,8 @@ def look_back(joints, handles, island):
         for c in range(18):
             joints.rows[r, c] = handles.kept_rows[r, c]
     last = tile_end - 1
-    for t in range(joints.envelope[tile, ZERO] + tile, joints.envelope[last, ZERO] + last + 1):
-        for k in range(3):
-            set3(joints.factor, 3 * t + k, get3(handles.kept_factor, 3 * t + k))
+    for t in range(9 * (joints.envelope[tile, ZERO] + tile), 9 * (joints.envelope[last, ZERO] + last + 1)):
+        joints.factor[t] = handles.kept_factor[t]
 
 
 @kernel

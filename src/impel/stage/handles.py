@@ -30,8 +30,9 @@ SURE = 0.9  # of what friction can hold: more is not relied on
 LYING = 0.5  # cosine: a bar whose axis is farther than 60° from the normal lies on its side
 FLAT = 0.2  # of the way to the middle: a patch that extends less to either side is no sole, but rolls
 TINY = 1e-9
-STEEP = 0.5  # cosine: on a slope up to 60° things stand, on a steeper one they lean against it
-LIFT, LIFT_MOST = 0.1, 0.02  # of the base distance, and m: what stands is let stand until its target is so much higher
+# Of the base distance, and m: whose target is so much higher takes all its weight off what it stands on; and what is
+# to be turned so much is no sole.
+LIFT, LIFT_MOST = 0.1, 0.02
 
 
 @struct
@@ -87,7 +88,7 @@ class Handles:
     turning: Floats2  # (N, 3) ... and angular
     # The joints as they were before they were looked at half a step ahead.
     kept_rows: Floats2
-    kept_factor: Floats2
+    kept_factor: Floats
 
 
 # Entries of `count`.
@@ -144,7 +145,7 @@ def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Ha
         fall=np.zeros((bodies, 3)),
         turning=np.zeros((bodies, 3)),
         kept_rows=np.zeros_like(rows).reshape(-1, 18),
-        kept_factor=np.zeros((0, 3) if joints is None else joints.factor.shape),
+        kept_factor=np.zeros(0 if joints is None else len(joints.factor)),
     )
 
 
@@ -208,7 +209,7 @@ def _include(bodies, actuators, handles, whole):
 
 
 @kernel
-def take_hold(bodies, joints, contacts, actuators, handles, gravity, ahead):
+def take_hold(bodies, joints, contacts, actuators, handles, ahead):
     """List the handles of the cluster."""
     handles.count[HANDLES] = 0
     for n in range(handles.count[ACTUATORS]):
@@ -222,7 +223,7 @@ def take_hold(bodies, joints, contacts, actuators, handles, gravity, ahead):
         for turn in range(2):  # first what touches those who act
             for p in range(contacts.near.info[COUNT]):
                 if contacts.place[p, MET] > 0.0:
-                    _hold_contact(bodies, contacts, actuators, handles, p, gravity, turn == 0)
+                    _hold_contact(bodies, contacts, actuators, handles, p, turn == 0)
 
 
 @kernel(inline=True)
@@ -281,7 +282,7 @@ def _room(handles, more):
 
 
 @kernel
-def _hold_contact(bodies, contacts, actuators, handles, p, gravity, of_actors):
+def _hold_contact(bodies, contacts, actuators, handles, p, of_actors):
     """The handles of a pair that touches: it pushes, it grips, and a sole does not roll."""
     a, b = contacts.pair[p, 0], contacts.pair[p, 1]
     inside_a, inside_b = handles.seen[actuators.whole[a]] == 1, handles.seen[actuators.whole[b]] == 1
@@ -296,8 +297,6 @@ def _hold_contact(bodies, contacts, actuators, handles, p, gravity, of_actors):
     point = get3_at(contacts.place, p, POINT)
     arm_a, arm_b = sub(point, get3(bodies.position, a)), sub(point, get3(bodies.position, b))
     first, second = _across(bodies, contacts, p, a, b, normal)
-    if _lifted(actuators, a, b, normal, gravity):
-        return
     _add(handles, PUSH, p, a, b, normal, cross(arm_a, normal), cross(normal, arm_b))
     if contacts.touching[p] != 0.0:  # not only near
         handles.count[PRESSED] = 1
@@ -379,20 +378,6 @@ def _tilted(actuators, body, about):
         if actuators.body[n] == body and actuators.paths.turns[n] == 1 and actuators.against[n] < 0:
             tilted |= abs(dot(get3(actuators.offset, n), about)) > LIFT * actuators.base[n]
     return tilted
-
-
-@kernel
-def _lifted(actuators, a, b, normal, gravity):
-    """Whether what stands here is to rise."""
-    steep = dot(normal, gravity) / max(norm(gravity), TINY)
-    if abs(steep) < STEEP:
-        return False
-    whole = actuators.whole[a if steep < 0.0 else b]
-    lifted = False
-    for n in range(len(actuators.body)):
-        if actuators.whole[actuators.body[n]] == whole and actuators.paths.turns[n] == 0:
-            lifted |= lift_of(actuators, n, gravity) == 1.0
-    return lifted
 
 
 @kernel

@@ -79,7 +79,7 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
     if held:
         stuck, inverse = handles.stuck, handles.inverse[ALL]
     if come_to_hold(bodies, joints, actuators, handles, stuck, inverse, held, loose, gravity):
-        step_off(actuators, handles, stuck, inverse)
+        step_off(bodies, actuators, handles, stuck, inverse)
         come_to_hold(bodies, joints, actuators, handles, stuck, inverse, held, loose, gravity)
     leave_rattle(actuators, handles, dt_last)
     if dt_last > 0.0:
@@ -268,7 +268,7 @@ def _swiftest(actuators, a):
 
 
 @kernel
-def step_off(actuators, handles, stuck, inverse):
+def step_off(bodies, actuators, handles, stuck, inverse):
     """Let go of what the wishes would lead away from, were it let go: a foot that is to be lifted may bear weight
     until then, and would stand for ever. Where there is such a thing, whatever was let go for its sake holds again."""
     n, live, found = 3 * handles.count[ACTUATORS], handles.live, False
@@ -280,7 +280,7 @@ def step_off(actuators, handles, stuck, inverse):
         handles.lived[h] = live[h]
         live[h] = 1
     for h in range(n, handles.count[HANDLES]):
-        if handles.kind[h] == PUSH and handles.acts[handles.body[h, 0]] + handles.acts[handles.body[h, 1]] > 0:
+        if handles.kind[h] == PUSH and _stands_firm(bodies, handles, h):
             _set_live(handles, h, 0)
             hold_on(actuators, handles, ALL, stuck)
             _invert(handles, stuck, ALL)
@@ -291,6 +291,21 @@ def step_off(actuators, handles, stuck, inverse):
     if not found:
         for h in range(n, handles.count[HANDLES]):
             live[h] = handles.lived[h]
+
+
+@kernel
+def _stands_firm(bodies, handles, h):
+    """Whether one who acts touches something firm here, or what stands on that: what is loose may fall away, too."""
+    for side in range(2):
+        own, other = handles.body[h, side], handles.body[h, 1 - side]
+        firm = bodies.inverse_mass[other] == 0.0
+        for k in range(3 * handles.count[ACTUATORS], handles.count[HANDLES]):
+            a, b = handles.body[k, 0], handles.body[k, 1]
+            if handles.kind[k] == PUSH and other in (a, b):
+                firm |= bodies.inverse_mass[a] * bodies.inverse_mass[b] == 0.0
+        if handles.acts[own] == 1 and firm:
+            return True
+    return False
 
 
 @kernel

@@ -45,10 +45,11 @@ class Cast(NamedTuple):
 class Run:
     """One simulation, so far."""
 
-    def __init__(self, number: int, scene: Scene, *, live: bool = False) -> None:
+    def __init__(self, number: int, scene: Scene, *, live: bool = False, now: float = 0.0) -> None:
         self.number = number
         self.scene = scene
         self.live = live
+        self.now = now  # s: since when, if it is live
         self.fps = scene.world.fps
         self.cast: Cast | None = None
         self.rows: NDArray[np.float32] = np.zeros((0, 0), np.float32)
@@ -61,6 +62,7 @@ class Run:
         self.take: Take | None = None
         self.show: Show | None = None
         self.moments: dict[int, Snapshot] = {}  # by frame
+        self.colors: dict[str, str] = {}  # of a take that no scene has made
         self.pushes = 0  # that were ordered while it played
 
     @property
@@ -87,16 +89,31 @@ class Rehearsal:
         self._thread = threading.Thread(target=self._work, name="rehearsal", daemon=True)
         self._thread.start()
 
-    def begin(self, scene: Scene, *, after: float = 0.0, live: bool = False) -> Run:
-        """Simulate a scene, which is as the last one was until `after`; whatever is being simulated is given up."""
+    def begin(self, scene: Scene, *, after: float = 0.0, live: bool = False, now: float = 0.0) -> Run:
+        """Simulate a scene, which is as the last one was until `after`; whatever is being simulated is given up.
+
+        Live, it goes in real time from `now` on.
+        """
         self._number += 1
-        run = Run(self._number, scene, live=live)
+        run = Run(self._number, scene, live=live, now=now)
         with self._wake:
             self._from = None if self.run is None or after <= 0 else _moment_before(self.run, after)
             self._wanted = self.run = run
             while not self._orders.empty():
                 self._orders.get()
             self._wake.notify()
+        return run
+
+    def present(self, take: Take) -> Run:
+        """Show a take that was made elsewhere, such as that of a toy."""
+        self._number += 1
+        run = Run(self._number, Scene(fps=take.fps, seconds=max(float(take.time[-1]), 1e-3)))
+        run.cast = Cast(take.names, take.shapes, [], [], {}, {})
+        run.colors = dict(zip(take.names, take.colors))
+        poses = np.concatenate([take.position, take.orientation], axis=2, dtype=np.float32)
+        run.rows, run.take, run.done, run.ended = poses.reshape(len(poses), -1), take, len(poses), True
+        with self._wake:
+            self._wanted, self.run = None, run
         return run
 
     def order(self, order: Callable[[Show], None]) -> None:
@@ -156,23 +173,25 @@ class Rehearsal:
         self.tell(run)
         every = _snapshot_interval(show)
         told = time.monotonic()
-        began = told - show.time
+        began = told - max(show.time, run.now)
         wrote = show.frame + 1
         while show.frame < show.compiled.frames - 1:
-            self._keep_going(run, show, began)
+            began = self._keep_going(run, show, began)
             if show.frame % every == 0:
                 run.moments[show.frame] = Performance.snapshot(show)
             show.next_frame()
             now = time.monotonic()
-            if run.live or now - told > TELL_EVERY or show.frame == show.compiled.frames - 1:
+            if (run.live and show.time > run.now) or now - told > TELL_EVERY or show.frame == show.compiled.frames - 1:
                 self._write(run, show, wrote, show.frame + 1)
                 wrote, told = show.frame + 1, now
                 self.tell(run)
         run.take = show.take()
 
-    def _keep_going(self, run: Run, show: Show, began: float) -> None:
-        """Between two frames: is this still wanted, and what was ordered?"""
-        if run.live:
+    def _keep_going(self, run: Run, show: Show, began: float) -> float:
+        """Between two frames: is this still wanted, and what was ordered? When it began, by the clock."""
+        if run.live and show.time < run.now:  # on the way to where it was
+            began = time.monotonic() - run.now
+        elif run.live:
             while (wait := began + show.time - time.monotonic()) > 0 and self._wanted is None and run.live:
                 time.sleep(min(wait, 0.01))
             while not self._orders.empty():
@@ -181,6 +200,7 @@ class Rehearsal:
                 self._finish_live(run, show)
         if self._wanted is not None or self._stopped or (self.run is not run):
             raise Stop
+        return began
 
     def _finish_live(self, run: Run, show: Show) -> None:
         run.rows = run.rows[: show.frame + 1]
@@ -226,7 +246,7 @@ class Rehearsal:
 
 def _lines(show: Show, first: int, end: int) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     recorder, compiled = show.recorder, show.compiled
-    seconds = np.arange(first, end) * compiled.pace.frame_seconds
+    seconds = np.arange(first, end, dtype=np.float64) * compiled.pace.frame_seconds
     broke = {event["subject"]: event["time"] for event in show.told if event["kind"] == "joint broke"}
     return lines_of(
         show.stage.joints, compiled, seconds, recorder.position[first:end], recorder.orientation[first:end], broke

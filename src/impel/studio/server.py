@@ -45,7 +45,7 @@ THREE = Path(__file__).parent / "three"  # three.js, which `make studio` and the
 
 
 class Guard:
-    """Lets in who knows the token, from this machine's own pages only; other sites that a browser shows are kept out."""
+    """Lets in who knows the token, from this machine's own pages only; other sites' pages are kept out."""
 
     def __init__(self, app: ASGIApp, token: str, port: int) -> None:
         self.app, self.token = app, token
@@ -202,7 +202,12 @@ def make_app(session: Session, token: str, port: int, *, pages: bool) -> ASGIApp
         except Problem as problem:
             return PlainTextResponse(str(problem), 404)
         vertices, normals, triangles = drawn
-        parts = [vertices.astype("<f4"), normals.astype("<f4"), triangles.astype("<u4"), marks_of(shape, drawn).astype("u1")]
+        parts = [
+            vertices.astype("<f4"),
+            normals.astype("<f4"),
+            triangles.astype("<u4"),
+            marks_of(shape, drawn).astype("u1"),
+        ]
         head = struct.pack("<2I", len(vertices), len(triangles))
         return Response(head + b"".join(part.tobytes() for part in parts), media_type="application/octet-stream")
 

@@ -6,6 +6,7 @@ told to every `Client`. The server only carries messages; docs/studio.md lists t
 
 import dataclasses
 import hashlib
+import itertools
 import json
 import math
 import os
@@ -15,18 +16,20 @@ from typing import Any
 
 from impel.complaints import name_like, say
 from impel.files import Problem, read_text
-from impel.scene import Scene, scene_schema
+from impel.scene import Scene, parse_scene, scene_schema
+from impel.scene.walkers import find_walkers
 from impel.studio.affected import affected_from
 from impel.studio.document import Document, new_text
 from impel.studio.examples import EXAMPLES, example_text
 from impel.studio.rehearsal import LIVE_SECONDS, Rehearsal, Run
 from impel.studio.text import REMOVED
+from impel.studio.toybox import Toybox
+from impel.toys.figure import built_in_figures
 
 SCENE_ENDINGS = (".yaml", ".yml", ".json")
 MOST_PATH = 64  # parts of a field's name
 MOST_FILES = 500
-BALL = {"shape": {"sphere": 0.1}, "mass": 1.0, "color": "#f2a541"}  # what is thrown
-BALL_SPEED = 8.0  # m/s
+BALL: dict[str, Any] = {"shape": {"sphere": 0.1}, "mass": 1.0, "color": "#f2a541"}  # what is thrown
 
 
 class Client:
@@ -47,6 +50,10 @@ class Session:
         self.exports: dict[str, Path] = {}
         self.document = Document(new_text(), file=None, name="untitled.yaml", beside=self.root)
         self.rehearsal = Rehearsal(lambda run: hand_over(lambda: self._look(run)))
+        self.toybox = Toybox(
+            lambda message: hand_over(lambda: self._tell(message)),
+            lambda take: hand_over(lambda: self._look(self.rehearsal.present(take))),
+        )
         self.opened = False  # whether a scene was opened, or the gallery of examples is shown
         self.shown: Run | None = None  # the run that everyone has been told of
         self._told_story = 0  # the last run whose story was told
@@ -69,6 +76,7 @@ class Session:
 
     def close(self) -> None:
         self.document.keep_draft()
+        self.toybox.close()
         self.rehearsal.close()
 
     def do(self, message: Any) -> dict[str, Any]:
@@ -227,13 +235,12 @@ class Session:
 
     # Playing live
 
-    def do_live(self, frame: int = 0) -> dict[str, Any]:
+    def do_live(self, frame: int = 0) -> None:
         """Play on from a frame, in real time, with a hand in it."""
         scene = self._scene()
         now = max(0, int(frame)) / scene.world.fps
         world = scene.world.model_copy(update={"seconds": max(scene.world.seconds, now + LIVE_SECONDS)})
-        run = self.rehearsal.begin(scene.model_copy(update={"world": world}), after=now, live=True)
-        return {"run": run.number}
+        self.rehearsal.begin(scene.model_copy(update={"world": world}), after=now, live=True, now=now)
 
     def do_halt(self) -> None:
         """End live playing; what happened stays to be looked at and kept."""
@@ -253,6 +260,28 @@ class Session:
     def do_release(self, number: int) -> None:
         self._order(lambda show: show.release(number))
 
+    def do_throw(self, at: Any = None, velocity: Any = None) -> dict[str, Any]:
+        """Throw a ball into the scene that is played live, from a place with a velocity.
+
+        It has been there all the time, held and untouchable: so the scene with it is as it was until now.
+        """
+        run = self._live()
+        if run.show is None or not _is_place(at) or not _is_place(velocity):
+            raise Problem("throw: needs `at` and `velocity`, three numbers each")
+        now = run.show.time
+        document = run.show.to_scene().to_document()
+        bodies, joints = document["bodies"], document.setdefault("joints", {})
+        name = next(name for k in itertools.count(1) if (name := f"thrown{k}") not in bodies and name not in joints)
+        bodies[name] = {**BALL, "at": at, "collides": {"from": now}}
+        joints[name] = {"weld": ["world", name], "at": at, "until": now}
+        force = [BALL["mass"] * run.fps * speed for speed in velocity]
+        push = {"body": name, "from": now, "until": now + 1 / run.fps, "force": force}
+        document["pushes"] = [*document.get("pushes", []), push]
+        scene = parse_scene(document)
+        find_walkers(scene.walkers, self.document.beside / self.document.name)
+        self.rehearsal.begin(scene, live=True, now=now)
+        return {"body": name}
+
     def do_change(self, field: str, value: Any = None) -> None:
         """Change a field of the scene that is played live."""
         self._order(lambda show: show.change(field, value))
@@ -264,6 +293,10 @@ class Session:
             raise Problem("keep: play live first, and halt")
         played = run.show.to_scene()
         document = played.to_document()
+        for group in ("bodies", "joints"):  # what was thrown
+            for name in document.get(group, {}):
+                if name not in self.document.data.get(group, {}):
+                    self.document.edit((group, name), document[group][name], gesture="keep")
         for group in ("pushes", "changes"):
             if document.get(group):
                 self.document.edit((group,), document[group], gesture="keep")
@@ -294,6 +327,32 @@ class Session:
             raise Problem(*(self.document.problems or ["there is no scene"]))
         return self.document.scene
 
+    # Toys
+
+    def do_figures(self) -> dict[str, Any]:
+        return {"figures": built_in_figures()}
+
+    def do_search(self, figure: str, evaluations: int = 1000, seed: int = 0) -> None:
+        """Search a palette of toys, as `impel toy search FIGURE --palette 6` does; it is told as it fills up."""
+        self.toybox.search(figure, evaluations, seed)
+
+    def do_toy_stop(self) -> None:
+        self.toybox.stop()
+
+    def do_toy_pick(self, number: int) -> None:
+        """Run a toy of the palette on the stage."""
+        self.toybox.pick(number)
+
+    def do_toy_change(
+        self, value: float, pose: int | None = None, joint: str | None = None, time: int | None = None
+    ) -> None:
+        """Another angle of a pose, in degrees, or another time."""
+        self.toybox.change(pose, joint, time, value)
+
+    def do_toy_plot(self, kind: str, parameter: str = "", low: float = 0.0, high: float = 0.0) -> None:
+        """The settled motion of the toy, or how it depends on a parameter."""
+        self.toybox.plot(kind, parameter, low, high)
+
     # What comes of it
 
     def _look(self, run: Run) -> None:
@@ -317,6 +376,7 @@ class Session:
             "tell": "run",
             "run": run.number,
             "live": run.live,
+            "now": run.now,
             "fps": run.fps,
             "frames": run.frames,
             "kept": run.kept,
@@ -327,6 +387,7 @@ class Session:
             "ropes": cast.ropes,
             "paths": cast.paths,
             "wires": cast.wires,
+            "colors": run.colors,
             "doubts": run.doubts,
         }
 
@@ -390,9 +451,15 @@ def _path(path: Any) -> tuple[str | int, ...]:
     return tuple(path)
 
 
+def _is_place(place: Any) -> bool:
+    return isinstance(place, list) and len(place) == 3 and all(isinstance(x, int | float) for x in place)
+
+
 def _looks(scene: Scene) -> dict[str, Any]:
     """What is seen and not simulated."""
     return {
         "colors": {name: body.color for name, body in scene.bodies.items() if body.color is not None},
-        "camera": None if scene.camera is None else scene.camera.model_dump(mode="json", by_alias=True, exclude_none=True),
+        "camera": None
+        if scene.camera is None
+        else scene.camera.model_dump(mode="json", by_alias=True, exclude_none=True),
     }

@@ -20,14 +20,28 @@ SHORTEST = 1e-3  # s that an arc takes at least: the step of a search
 MAX_PROFILE = 24  # corners of a ground profile, unrolled as well
 
 
+MOST = 1e9  # in any unit: far beyond every figure, and its square and cube can still be computed with
+LEAST = 1e-12
+
+
 def _finite(value: float) -> float:
     if not math.isfinite(value):
         raise ValueError("must be a finite number")
+    if abs(value) > MOST:
+        raise ValueError(f"must be between {-MOST:g} and {MOST:g}")
+    return value
+
+
+def _positive(value: float) -> float:
+    if MOST < value < math.inf:
+        raise ValueError(f"must be at most {MOST:g}")
+    if not _finite(value) >= LEAST:
+        raise ValueError(f"must be at least {LEAST:g}" if value > 0 else "must be greater than 0")
     return value
 
 
 Number = Annotated[float, AfterValidator(_finite)]
-Positive = Annotated[float, AfterValidator(_finite), Field(gt=0)]
+Positive = Annotated[float, AfterValidator(_positive), Field(gt=0)]
 Time = Annotated[float, AfterValidator(_finite), Field(ge=SHORTEST)]
 NotNegative = Annotated[float, AfterValidator(_finite), Field(ge=0)]
 Point = tuple[Number, Number]
@@ -40,6 +54,22 @@ class Drawn(BaseModel):
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
 
+Color = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
+
+
+class Part(Drawn):
+    """Something to be seen on a link: a ball, or a limb between two points. It has no weight and touches nothing."""
+
+    start: Point = Field(alias="from", description="One end as drawn, in metres; the middle of a ball.")
+    end: Point | None = Field(None, alias="to", description="The other end as drawn; a ball if not given.")
+    radius: Positive = Field(description="How thick it is, in metres.")
+    narrows_to: Positive | None = Field(None, description="How thick it is at the other end; the same if not given.")
+    aside: Number = Field(0.0, description="How far it is from the plane of the figure, in metres.")
+    both: bool = Field(False, description="Whether there is one on the other side, too.")
+    wide: NotNegative = Field(0.0, description="How far it stretches across the plane of the figure, in metres.")
+    color: Color | None = Field(None, description="Its colour; that of the link if not given.")
+
+
 class Link(Drawn):
     """A rigid piece of the figure."""
 
@@ -48,8 +78,9 @@ class Link(Drawn):
     mass: Positive = Field(description="Mass in kg.")
     com: Point | None = Field(None, description="Mass centre as drawn; the middle if not given.")
     inertia: Positive | None = Field(None, description="About the mass centre, in kg·m²; that of a rod if not given.")
-    thickness: Positive = Field(0.01, description="Radius of the drawn capsule, in metres. Only for the picture.")
-    color: Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")] = "#8d99ae"
+    thickness: Positive = Field(0.01, description="How thick it is drawn if it has no looks: a radius in metres.")
+    color: Color = Field("#8d99ae", description="The colour of what has none of its own.")
+    looks: list[Part] = Field([], max_length=40, description="What is seen of it; a tapered limb if nothing is given.")
 
     def length(self) -> float:
         return math.dist(self.start, self.end)
@@ -78,7 +109,7 @@ class Joint(Drawn):
 class Contact(Drawn):
     """A point that feels the ground."""
 
-    link: Name
+    link: Name = Field(description="The link that it belongs to.")
     at: Point = Field(description="Where it sits as drawn, in metres.")
 
 
@@ -96,21 +127,29 @@ class Ground(Drawn):
 class Cycle(Drawn):
     """What a search starts from."""
 
-    poses: Annotated[int, Field(ge=1, le=64)] = 4
+    poses: Annotated[int, Field(ge=1, le=64)] = Field(4, description="How many poses a cycle has.")
     time: Time = Field(0.12, description="Seconds on every arc.")
 
 
 class Figure(Drawn):
     """A planar creature: links, joints, contact points and the ground it runs on."""
 
-    figure: Name
-    about: str = ""
-    links: dict[Name, Link] = Field(min_length=1, max_length=MAX_LINKS)
-    joints: dict[Name, Joint] = {}
-    contacts: dict[Name, Contact] = {}
-    ground: Ground = Field(default_factory=lambda: Ground.model_validate({}))
-    fall: Positive = Field(75.0, description="Tilt of the root at which it counts as fallen, in degrees.")
-    cycle: Cycle = Field(default_factory=lambda: Cycle.model_validate({}))
+    figure: Name = Field(description="What it is called.")
+    about: str = Field("", description="A line on what it is.")
+    links: dict[Name, Link] = Field(
+        min_length=1, max_length=MAX_LINKS, description="Its rigid pieces by name; the first is the root."
+    )
+    joints: dict[Name, Joint] = Field({}, description="What ties the links, by name, from the root outwards.")
+    contacts: dict[Name, Contact] = Field({}, description="The points that feel the ground, by name.")
+    ground: Ground = Field(
+        default_factory=lambda: Ground.model_validate({}), description="What it runs on; level if not given."
+    )
+    fall: Positive | Literal["none"] = Field(
+        75.0, description="Tilt of the root at which it counts as fallen, in degrees; none if it may turn over."
+    )
+    cycle: Cycle = Field(
+        default_factory=lambda: Cycle.model_validate({}), description="How many poses a search begins with, how long."
+    )
     start: dict[Name, Number] = Field({}, description="Angles at time 0, in degrees, where not as drawn.")
 
     @property

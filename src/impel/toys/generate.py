@@ -1,11 +1,14 @@
 """Writes the simulator of one figure: unrolled along its tree, eight trials side by side.
 
-One step is linearly implicit: with M the mass matrix and D the damping of joints and contacts,
+One step is a linearly implicit midpoint rule: with M the mass matrix, D the damping and K the stiffness of joints and
+ground, F the drag of friction,
 
-    (M + h·D) a = f(q, v);   v += h·a;   q += h·v
+    (M + h/2·D + h²/4·K + h·F) a = f(q + h/2·v, v);   q += h·(v + h/2·a);   v += h·a
 
-so stiffness is explicit and everything that damps cannot overshoot. With h = 0 the same code gives the plain
-accelerations M⁻¹f, which is what the tests compare with MuJoCo.
+so neither springs nor the ground can be too stiff to be stable. Friction turns within a few millimetres a second, which
+no step resolves: its drag is taken at the slip that the last step's acceleration lets expect at the end of this one.
+Without that a foot is held for one step by more than friction allows, and searches find out how to push against it.
+With h = 0 the same code gives the plain accelerations M⁻¹f, which is what the tests compare with MuJoCo.
 
 The state is one flat array, row r of trial `lane` at s[8·r + lane]. Because every offset is a literal and the
 inner loop has no branches, LLVM turns it into vector instructions.
@@ -97,9 +100,13 @@ class _Step:
         m = self.m
         yield f"alive = {at(self.rows.alive)}"
         yield f"h = {at(self.rows.step)} * alive"
-        for name, offset in (("q", self.rows.position.start), ("v", self.rows.velocity.start)):
-            for i in range(m.size):
-                yield f"{name}{label(i)} = {at(offset + i)}"
+        yield "half = 0.5 * h"
+        for i in range(m.size):
+            k = label(i)
+            yield f"v{k} = {at(self.rows.velocity.start + i)}"
+            yield f"q{k} = {at(self.rows.position.start + i)} + half * v{k}"
+            if k != "z" or not self.level:
+                yield f"g{k} = h * {at(self.rows.acceleration.start + i)}"
         for i in range(len(m.links)):
             yield f"c{i}, s{i} = cosine_sine(q{i})"
             yield f"w{i} = v{i} * v{i}"
@@ -108,30 +115,36 @@ class _Step:
                 yield from rotated(f"l{i}", m.parent[i], m.arm[i])
 
     def _joints(self) -> Iterator[str]:
-        """Motors and springs; beyond the limits the joint resists. `t` acts on the carried link, `d` damps."""
+        """Motors and springs; beyond the limits the joint resists. `t` acts on the carried link, `d` is implicit."""
         for i in range(1, len(self.m.links)):
             j, p = self.m.joint[i], self.m.parent[i]
             joint = list(self.figure.joints.values())[j]
             yield f"angle = q{i} - q{p}"
             yield f"speed = v{i} - v{p}"
             yield f"damping = {at(self.rows.damping.start + j)}"
-            yield f"spring{j} = {at(self.rows.stiffness.start + j)} * ({at(self.rows.target.start + j)} - angle)"
+            yield f"stiffness = {at(self.rows.stiffness.start + j)}"
+            yield f"spring{j} = stiffness * ({at(self.rows.target.start + j)} - angle)"
             yield f"t{i} = spring{j} - damping * speed"
+            yield f"d{i} = half * (damping + half * stiffness)"
             if joint.limits is None:
-                yield f"d{i} = h * damping"
                 continue
             low, high = (math.radians(x) for x in joint.limits)
             yield f"beyond = max(angle - {num(high)}, 0.0) - max({num(low)} - angle, 0.0)"
-            yield f"resist = {num(joint.limit_damping)} if beyond != 0.0 else 0.0"
-            yield f"t{i} -= {num(joint.limit_stiffness)} * beyond + resist * speed"
-            yield f"d{i} = h * (damping + resist)"
+            yield "past = 1.0 if beyond != 0.0 else 0.0"
+            yield f"t{i} -= {num(joint.limit_stiffness)} * beyond + past * ({num(joint.limit_damping)} * speed)"
+            yield f"d{i} += past * (half * ({num(joint.limit_damping)} + half * {num(joint.limit_stiffness)}))"
 
     # -- the ground ----------------------------------------------------------------------------------------
 
     def _contacts(self) -> Iterator[str]:
-        """Force (fx, fz) and implicit damping [[kxx, kxz], [kxz, kzz]] of every contact point."""
+        """Force (fx, fz) and implicit part [[kxx, kxz], [kxz, kzz]] of every contact point.
+
+        p, u: place and velocity of a link's reference point; y: what the last step added to the velocity.
+        """
         m, ground = self.m, self.figure.ground
-        yield "px0, pz0, ux0, uz0 = qx, qz, vx, vz"
+        yield "px0, pz0, ux0, uz0, yx0 = qx, qz, vx, vz, gx"
+        if not self.level:
+            yield "yz0 = gz"
         for i in range(1, len(m.links)):
             if self.touching[i]:
                 p = m.parent[i]
@@ -139,6 +152,10 @@ class _Step:
                 yield f"pz{i} = pz{p} + l{i}z"
                 yield f"ux{i} = ux{p} - v{p} * l{i}z"
                 yield f"uz{i} = uz{p} + v{p} * l{i}x"
+                yield f"yx{i} = yx{p} - g{p} * l{i}z"
+                if not self.level:
+                    yield f"yz{i} = yz{p} + g{p} * l{i}x"
+        yield f"hard = half * ({num(ground.damping)} + half * {num(ground.stiffness)})"
         yield f"friction = {at(self.rows.friction)}"
         for k, i in enumerate(m.contact_link):
             yield from rotated(f"e{k}", i, m.contact_arm[k])
@@ -150,8 +167,11 @@ class _Step:
             yield f"push = -{num(ground.stiffness)} * gap - {num(ground.damping)} * un"
             yield "touches = (gap < 0.0) & (push > 0.0)"
             yield f"f{k} = push if touches else 0.0"
-            yield f"drag = friction * f{k} / np.sqrt(ut * ut + {num(ground.slip_speed**2)})"
-            yield f"kn = h * {num(ground.damping)} if touches else 0.0"
+            yield f"slip = ut + (yx{i} - g{i} * e{k}z)" + ("" if self.level else " * nz")
+            if not self.level:
+                yield f"slip -= (yz{i} + g{i} * e{k}x) * nx"
+            yield f"drag = friction * f{k} / np.sqrt(slip * slip + {num(ground.slip_speed**2)})"
+            yield "kn = hard if touches else 0.0"
             yield "kt = h * drag"
             if self.level:
                 yield f"fx{k}, fz{k} = -drag * ut, f{k}"
@@ -197,9 +217,9 @@ class _Step:
     # -- forces and damping, from the leaves to the root ------------------------------------------------------
 
     def _gather(self) -> Iterator[str]:
-        """Per link: force (gx, gz) and damping (Kxx, Kxz, Kzz) of all it carries, torque r and moment B + damping.
+        """Per link: force (gx, gz) and implicit part (Kxx, Kxz, Kzz) of all it carries, torque r, moment B and its own.
 
-        A contact's damping K acts on a link like mass at the end of a lever: it adds K·perp(lever) to the
+        A contact's implicit part K acts on a link like mass at the end of a lever: it adds K·perp(lever) to the
         first moment B. So `B` becomes `m` below and implicit contact costs no more than the plain mass matrix.
         """
         mech = self.m
@@ -290,7 +310,7 @@ class _Step:
             k = label(i)
             yield f"{at(rows.acceleration.start + i)} = a{k}"
             yield f"v{k} += h * a{k}"
-            yield f"q{k} += h * v{k}"
+            yield f"q{k} += half * v{k}"
             yield f"{at(rows.velocity.start + i)} = v{k}"
             yield f"{at(rows.position.start + i)} = q{k}"
         for i in range(1, len(m.links)):
@@ -305,8 +325,9 @@ class _Step:
             yield f"{at(rows.force.start + c)} = f{c}"
         yield from self._height()
         yield f"{at(rows.time)} += h"
-        limit = num(math.radians(self.figure.fall))
-        yield f"{at(rows.alive)} = alive if abs(q0) <= {limit} else 0.0"
+        # Comparing also ends what has exploded.
+        limit = 1e300 if self.figure.fall == "none" else math.radians(self.figure.fall)
+        yield f"{at(rows.alive)} = alive if abs(q0) <= {num(limit)} else 0.0"
 
     def _height(self) -> Iterator[str]:
         """Of the root above the ground under it."""

@@ -9,15 +9,15 @@ from numpy.typing import ArrayLike
 from impel.files import Problem
 from impel.toys.figure import Figure, Interpolation
 from impel.toys.mechanism import Rows
-from impel.toys.periods import period_of_toy
+from impel.toys.periods import FALLEN, period_of_toy
 from impel.toys.toy import Toy, run_toy
-from impel.toys.trials import VERIFY_STEP, Floats, Results, gains_of, run_trials, start_state
+from impel.toys.trials import VERIFY_STEP, Floats, Results, gains_of, heights_above, run_trials, start_state
 
 
 def column_of(figure: Figure, rows: Rows, quantity: str) -> int:
     """Where a quantity stands in a state.
 
-    `x`, `height`, `tilt` are the root's; `NAME` is a joint's angle if it is preceded by `angle`, so: `angle elbow`,
+    `x`, `height` (above the ground), `tilt` are the root's; `NAME` is a joint's angle if it is preceded by `angle`, so: `angle elbow`,
     `torque elbow`, `target elbow`, `force toe`. A rate is `speed x`, `speed height` or `speed tilt`.
     """
     simple = {"x": 0, "height": 1, "tilt": 2, "time": rows.time}
@@ -47,6 +47,8 @@ def series(figure: Figure, rows: Rows, states: Floats, quantity: str) -> Floats:
         parent, child = figure.joints[name].links
         return np.degrees(states[..., start + order.index(child)] - states[..., start + order.index(parent)])
     values = states[..., column_of(figure, rows, quantity)]
+    if quantity == "height":
+        values = heights_above(figure, states[..., 0], values)
     turns = quantity in ("tilt", "speed tilt") or quantity.startswith("target ")
     return np.degrees(values) if turns else values
 
@@ -77,6 +79,7 @@ class Phase:
     curve: Floats  # (F, 2)
     marks: Floats  # (C, 2) where each cycle starts
     period: int
+    fell: float | None = None  # s; nothing settles after that
 
 
 def phase(
@@ -88,6 +91,8 @@ def phase(
     before = np.ceil(settle / cycle) * cycle
     result = run_toy(toy, figure, seconds=before + cycles * cycle, step=step, stride=2)
     states, rows = result.samples[0], result.rows
+    if result.fallen[0]:
+        return Phase(x, y, np.zeros((0, 2)), np.zeros((0, 2)), FALLEN, float(result.time[0]))
     states = states[states[:, rows.time] >= before - 1e-6]
     curve = np.stack([series(figure, rows, states, x), series(figure, rows, states, y)], axis=1)
     into = (states[:, rows.time] - before) / cycle

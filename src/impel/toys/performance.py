@@ -7,6 +7,7 @@ import numpy as np
 
 from impel.takes import Take
 from impel.toys.figure import Figure
+from impel.toys.looks import blobs_of, middle_of
 from impel.toys.measures import footfalls
 from impel.toys.mechanism import ground_at, mechanism_of, minus
 from impel.toys.toy import Toy, run_toy
@@ -16,8 +17,8 @@ GROUND_WIDTH = 0.4  # m, across the plane of the figure
 GROUND_DEPTH = 0.02  # m
 
 
-def take_of(toy: Toy, figure: Figure, *, seconds: float = 10.0, fps: float = 60.0, step: float = 0.5e-3) -> Take:
-    """Run a toy and record it: links as capsules, the ground as boxes, footfalls and a fall as events."""
+def take_of(toy: Toy, figure: Figure, *, seconds: float = 10.0, fps: float = 60.0, step: float | None = None) -> Take:
+    """Run a toy and record it: links with what they look like, the ground, footfalls and a fall as events."""
     return record(figure, run_toy(toy, figure, seconds=seconds, step=step), fps=fps)
 
 
@@ -31,24 +32,22 @@ def record(figure: Figure, result: Results, *, fps: float = 60.0) -> Take:
 
     mechanism = mechanism_of(figure)
     references = link_frames(mechanism, frames)
+    looks = blobs_of(figure)
     names: list[str] = []
     shapes: list[dict[str, Any]] = []
     colors: list[str] = []
     position, orientation = [], []
     for i, name in enumerate(mechanism.links):
-        link = figure.links[name]
         turn = frames[:, 2 + i]
         reference = mechanism.origin if i == 0 else _joint_place(figure, mechanism.joint[i])
-        middle = ((link.start[0] + link.end[0]) / 2, (link.start[1] + link.end[1]) / 2)
-        place = references[:, i] + turned(minus(middle, reference), turn)
-        # A capsule lies along local z; drawn along `along`, it is turned about y (which takes z towards x).
-        along = np.arctan2(link.end[1] - link.start[1], link.end[0] - link.start[0]) + turn
-        half = (np.pi / 2 - along) / 2
-        names.append(name)
-        shapes.append({"capsule": {"radius": link.thickness, "length": max(link.length(), 1e-4)}})
-        colors.append(link.color)
-        position.append(np.stack([place[:, 0], np.zeros(len(time)), place[:, 1]], axis=1))
-        orientation.append(np.stack([np.cos(half), np.zeros(len(time)), np.sin(half), np.zeros(len(time))], axis=1))
+        place = references[:, i] + turned(minus(middle_of(figure.links[name]), reference), turn)
+        for k, (shape, color) in enumerate(looks[name]):
+            names.append(name if k == 0 else f"{name} {k + 1}")
+            shapes.append(shape)
+            colors.append(color)
+            position.append(np.stack([place[:, 0], np.zeros(len(time)), place[:, 1]], axis=1))
+            # Counter-clockwise in the x-z plane is about -y.
+            orientation.append(_about_y(-turn))
 
     # Contact points lie on the links' axes, so the ground is drawn one skin lower than it is felt.
     skin = min(figure.links[contact.link].thickness for contact in figure.contacts.values())
@@ -68,7 +67,7 @@ def record(figure: Figure, result: Results, *, fps: float = 60.0) -> Take:
         shapes.append({"box": [length, GROUND_WIDTH, GROUND_DEPTH]})
         colors.append("#d8d8d8")
         position.append(np.tile([center[0], 0.0, center[1]], (len(time), 1)))
-        orientation.append(np.tile([np.cos(half), 0.0, np.sin(half), 0.0], (len(time), 1)))
+        orientation.append(np.tile(_about_y(2 * half), (len(time), 1)))
 
     return Take(
         time=time,
@@ -80,6 +79,12 @@ def record(figure: Figure, result: Results, *, fps: float = 60.0) -> Take:
         events=_events(figure, result),
         channels=_channels(figure, result, frames),
     )
+
+
+def _about_y(angle: Floats) -> Floats:
+    """Quaternions, (..., 4)."""
+    half, nothing = np.asarray(angle) / 2, np.zeros(np.shape(angle))
+    return np.stack([np.cos(half), nothing, np.sin(half), nothing], axis=-1)
 
 
 def _joint_place(figure: Figure, joint: int) -> tuple[float, float]:

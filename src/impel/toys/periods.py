@@ -1,7 +1,8 @@
 """Does a motion repeat? Period classification and bifurcation diagrams.
 
 A pose graph drives its figure with a fixed period, but the motion may repeat only every second, third, ... cycle,
-or never (002, section 5). States are compared where every cycle starts, without x, which grows.
+or never (002, section 5). States are compared where every cycle starts, without x, which grows, and with the height
+counted from the ground, which may rise.
 """
 
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from impel.files import Problem
 from impel.toys.figure import SHORTEST, Figure
 from impel.toys.mechanism import GRAVITY, Rows
 from impel.toys.toy import Toy
-from impel.toys.trials import VERIFY_STEP, Results, gains_of, run_trials, start_state
+from impel.toys.trials import VERIFY_STEP, Results, gains_of, heights_above, run_trials, start_state
 
 Floats = NDArray[np.float64]
 
@@ -33,9 +34,13 @@ def scales_of(figure: Figure) -> Floats:
     return np.array([length, *[1.0] * turns, speed, speed, *[speed / length] * turns])
 
 
-def cycle_states(samples: Floats, rows: Rows) -> Floats:
+def cycle_states(figure: Figure, samples: Floats, rows: Rows) -> Floats:
     """The components that should repeat: (..., S, saved) to (..., S, 2·size - 1)."""
-    return samples[..., rows.position.start + 1 : rows.velocity.stop]
+    states = samples[..., rows.position.start + 1 : rows.velocity.stop].copy()
+    x = samples[..., rows.position.start]
+    with np.errstate(invalid="ignore"):  # nothing is known after a fall
+        states[..., 0] = heights_above(figure, x, states[..., 0])
+    return states
 
 
 def repeat_errors(states: Floats, scales: Floats, *, longest: int, last: int) -> Floats:
@@ -55,7 +60,7 @@ def periods_of(
 
     The last three periods must repeat, and never fewer than eight cycles; everything before is the way in.
     """
-    states = cycle_states(samples, rows)
+    states = cycle_states(figure, samples, rows)
     if states.shape[1] < 3 * longest + 8:
         longest = max(1, (states.shape[1] - 8) // 3)
     found = np.full(len(states), CHAOS)

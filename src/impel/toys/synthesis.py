@@ -9,38 +9,48 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.files import Problem
-from impel.search import Outcome, Study, search, strategy_named
+from impel.search import Outcome, Strategy, Study, search, strategy_named
 from impel.toys.figure import Figure
 from impel.toys.objectives import DEFAULT_TERMS, Objective, OwnTerm
 from impel.toys.toy import Toy, toy_of
 from impel.toys.trials import Results, heights_above, run_trials, start_state
+from impel.toys.verify import LASTS, Telling, as_kept, run_on, verify
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int, float], None]
 
-VERIFIED = 16  # how many of the best are run again at a quarter of the step
-DEFAULT_STRATEGY = "cma"
+DEFAULT_STRATEGY = "relay"
 
 
 @dataclass(frozen=True)
 class FoundPoses:
-    """A found pose graph: its parameters, what it is worth in the search and at a quarter of the step."""
+    """A found pose graph as its toy file keeps it, and what verification says of it.
+
+    value: what it is worth in the search. verified: the same with all starts at a quarter of the step. distance, time:
+    how far it comes and how long it stays up in `LASTS` seconds at a quarter of the step, the worst of the starts.
+    """
 
     candidate: Floats
     value: float
     verified: float
+    distance: float
+    time: float
     outcome: Outcome
+
+    @property
+    def stays_up(self) -> bool:
+        return self.time >= LASTS - 1e-6
 
     def toy(self, objective: Objective, *, source: str | None = None) -> Toy:
         one = self.candidate[None]
         return toy_of(
             objective.figure, objective.shaped(one)[0], objective.arcs(one)[0], source=source,
-            interpolation=objective.interpolation, sensors=objective.sensors,
+            interpolation=objective.interpolation, sensors=objective.sensors, step=objective.step / 4,
         )  # fmt: skip
 
 
 def objective_for(figure: Figure, terms: Mapping[str | OwnTerm, float] | None = None, **options: Any) -> Objective:
-    """The default: robust distance in four seconds with the figure's own cycle."""
+    """The default: how far it comes upright in four seconds with the figure's own cycle."""
     given: dict[str, Any] = {"poses": figure.cycle.poses, "times": figure.cycle.time} | options
     return Objective(figure, terms or DEFAULT_TERMS, **given)
 
@@ -54,34 +64,47 @@ def find_poses(
     start: Floats | None = None,
     study: str | Path | None = None,
     progress: Progress | None = None,
+    verifying: Telling | None = None,
     **options: Any,
 ) -> FoundPoses:
-    """Search, then take the best of the top few after verification at a quarter of the step."""
+    """Search, then take the best that stays up for `LASTS` seconds (see `verify`)."""
     how = {"strategy": strategy, "seed": seed, "budget": budget, "start": start, **options}
-    return best_verified(objective, _searched(objective, how, study, progress), start)
+    return best_verified(objective, _searched(objective, how, study, progress), start, verifying)
 
 
 def _searched(
     objective: Objective, how: dict[str, Any], study: str | Path | None, progress: Progress | None
 ) -> Outcome:
     """What a search tries, kept in a study if one is named."""
-    engine = strategy_named(how["strategy"], *objective.bounds(), **{k: v for k, v in how.items() if k != "strategy"})
     budget = how["budget"]
+
+    def engine(legs: list[int]) -> Strategy:
+        given = {name: value for name, value in how.items() if name not in ("strategy", "budget")}
+        return strategy_named(how["strategy"], *objective.bounds(), budget=legs, **given)
+
+    engine([budget])  # complains before there is a study
     if study is None:
-        return search(engine, objective, budget=budget, progress=progress)
+        return search(engine([budget]), objective, budget=budget, progress=progress)
     with Study(study, settings_of(objective, **how)) as kept:
-        return search(engine, objective, budget=budget, study=kept, progress=progress)
+        return search(engine(kept.legs(budget)), objective, budget=budget, study=kept, progress=progress)
 
 
-def best_verified(objective: Objective, outcome: Outcome, start: Floats | None = None) -> FoundPoses:
-    """The best of the top few at a quarter of the step; the start is among them, so nothing gets worse."""
-    top, values = outcome.top(VERIFIED), np.sort(outcome.values)[::-1][:VERIFIED]
+def best_verified(
+    objective: Objective, outcome: Outcome, start: Floats | None = None, telling: Telling | None = None
+) -> FoundPoses:
+    """The best that stays up; the start is among those that are looked at, so nothing gets worse."""
+    everything = outcome.top(len(outcome.values))
     if start is not None:
-        begin = np.clip(start, *objective.bounds())[None]
-        top, values = np.vstack([top, begin]), np.append(values, objective(begin))
-    verified = objective.verified(top)
-    i = int(np.argmax(verified))
-    return FoundPoses(top[i], float(values[i]), float(verified[i]), outcome)
+        everything = np.vstack([np.clip(start, *objective.bounds())[None], everything])
+    found = verify(objective, everything, telling)
+    return _found(objective, found.candidates[found.winner()][None], outcome)[0]
+
+
+def _found(objective: Objective, candidates: Floats, outcome: Outcome) -> list[FoundPoses]:
+    kept = as_kept(objective, candidates)
+    long = run_on(objective, kept)
+    columns = objective(kept), objective.verified(kept), long.distance, long.time
+    return [FoundPoses(c, *map(float, row), outcome) for c, *row in zip(kept, *columns)]
 
 
 def refine(
@@ -90,8 +113,9 @@ def refine(
 ) -> FoundPoses:  # fmt: skip
     """The second phase: improve a chosen pose graph without leaving its neighbourhood."""
     return find_poses(
-        objective, seed=seed, budget=budget, start=candidate, spread=spread, study=study, progress=progress
-    )
+        objective, strategy="cma", seed=seed, budget=budget, start=candidate, spread=spread, study=study,
+        progress=progress,
+    )  # fmt: skip
 
 
 def settings_of(objective: Objective, **how: Any) -> dict[str, Any]:
@@ -128,7 +152,6 @@ def _named_terms(objective: Objective) -> dict[str, float]:
 
 # -- several modes ------------------------------------------------------------------------------------------
 
-HOLDS_UP = 10.0  # s
 LEAST = 0.3  # of the best distance: what comes less far is not worth choosing
 VERIFIED_AT_ONCE = 100  # candidates: enough for all cores, and the bar still moves
 DIFFERENT = 0.25  # distance between motions that a person tells apart; each part of the description is about 1
@@ -160,23 +183,23 @@ def describe(objective: Objective, results: Results) -> Floats:
 
 def palette(
     objective: Objective, *, seed: int = 0, budget: int = 3000, size: int = 6, study: str | Path | None = None,
-    progress: Progress | None = None, verifying: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None, verifying: Telling | None = None,
 ) -> list[FoundPoses]:  # fmt: skip
-    """The first phase: clearly different pose graphs that hold up for ten seconds, the farthest-going first.
+    """The first phase: clearly different pose graphs that stay up, the farthest-going first.
 
-    Draws `budget` pose graphs, keeps those that from every start height stay up for `HOLDS_UP` seconds at a quarter
+    Draws `budget` pose graphs, keeps those that from every start height stay up for `LASTS` seconds at a quarter
     of the step (`verifying` is told how many of how many were tried) and come at least `LEAST` of the best such
     distance, and picks greedily: best first, then always one that differs by at least `DIFFERENT` from all picked ones.
     """
     how = {"strategy": "generate", "seed": seed, "budget": budget, "start": None}
     outcome = _searched(objective, how, study, progress)
-    promising = outcome.top(min(len(outcome.values) // 4 + 1, 400))
+    promising = as_kept(objective, outcome.top(min(len(outcome.values) // 4 + 1, 400)))
     candidates = promising[_survivors(objective, promising, verifying)]
     if len(candidates) == 0:
         return []
-    steps = round(HOLDS_UP / objective.step)
-    stride = 5
-    results = run_sampled(objective, candidates, seconds=HOLDS_UP, samples=steps // stride, stride=stride)
+    steps = round(LASTS / objective.step)
+    stride = 10
+    results = run_sampled(objective, candidates, seconds=LASTS, samples=steps // stride, stride=stride)
     looks = describe(objective, results)
     order = [int(i) for i in np.argsort(-results.distance, kind="stable")]
     order = [i for i in order if results.distance[i] >= LEAST * results.distance[order[0]]]
@@ -186,20 +209,15 @@ def palette(
             picked.append(i)
         if len(picked) == size:
             break
-    chosen = candidates[picked]
-    values, verified = objective(chosen), objective.verified(chosen)
-    return [FoundPoses(c, float(v), float(w), outcome) for c, v, w in zip(chosen, values, verified)]
+    return _found(objective, candidates[picked], outcome)
 
 
-def _survivors(
-    objective: Objective, candidates: Floats, verifying: Callable[[int, int], None] | None
-) -> NDArray[np.bool_]:
+def _survivors(objective: Objective, candidates: Floats, verifying: Telling | None) -> NDArray[np.bool_]:
     """Which candidates stay up and come forward, from every start height and at a quarter of the step."""
     good: list[bool] = []
     for part in np.array_split(candidates, max(1, len(candidates) // VERIFIED_AT_ONCE)):
-        results = objective.run(part, step=objective.step / 4, seconds=HOLDS_UP)
-        stood = ~results.fallen & (results.distance > 0.0)
-        good.extend(bool(np.all(each)) for each in np.asarray(stood).reshape(len(part), -1))
+        results = run_on(objective, part)
+        good.extend((results.up & (results.distance > 0.0)).tolist())
         if verifying is not None:
             verifying(len(good), len(candidates))
     return np.array(good, bool)

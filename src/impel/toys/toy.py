@@ -21,11 +21,13 @@ from pydantic import Field
 from impel.complaints import validated
 from impel.files import Problem, read_document, write_document
 from impel.toys.figure import Drawn, Figure, Interpolation, Name, Number, Time, load_figure
-from impel.toys.trials import Results, run_trials, start_state
+from impel.toys.trials import VERIFY_STEP, Results, run_trials, start_state
 
 Floats = NDArray[np.float64]
 
 MAX_POSES = 64
+Step = Annotated[float, Field(ge=1e-6, le=0.01)]
+DECIMALS = 6  # of a degree, that a file keeps
 
 
 class Sensor(Drawn):
@@ -45,6 +47,7 @@ class Toy(Drawn):
     times: list[Time] = Field(description="Seconds from each pose to the next.")
     interpolation: Interpolation = Field("hold", description="Keep each pose, or move evenly towards the next.")
     sensors: list[Sensor | None] | None = Field(None, description="What may end each pose early.")
+    step: Step | None = Field(None, description="The step at which it was verified and is played, in seconds.")
 
     def angles(self, figure: Figure) -> Floats:
         """Poses as (P, A) radians, in the order of the figure's active joints."""
@@ -68,17 +71,27 @@ def sensor_codes(sensors: Sequence[Sensor | None], figure: Figure) -> NDArray[np
 
 def toy_of(
     figure: Figure, poses: Any, times: Any, *, source: str | None = None, interpolation: Interpolation = "hold",
-    sensors: Sequence[Sensor | None] | None = None,
+    sensors: Sequence[Sensor | None] | None = None, step: float | None = None,
 ) -> Toy:  # fmt: skip
     """A toy from angles in radians (P, A) and seconds (P,); `source` is the file of a figure that is not built in."""
-    degrees = np.round(np.degrees(np.asarray(poses, float)), 6)
+    degrees = _kept_degrees(poses)
     return Toy(
         figure=source or figure.figure,
         poses=[dict(zip(figure.active, map(float, row))) for row in degrees],
         times=[float(t) for t in np.broadcast_to(times, (len(degrees),))],
         interpolation=interpolation,
         sensors=None if sensors is None else list(sensors),
+        step=step,
     )
+
+
+def _kept_degrees(angles: Any) -> Floats:
+    return np.round(np.degrees(np.asarray(angles, float)), DECIMALS)
+
+
+def kept_angles(angles: Any) -> Floats:
+    """Angles in radians as they come back from a toy file, to the last bit."""
+    return np.radians(_kept_degrees(angles))
 
 
 def read_toy(path: str | Path) -> tuple[Toy, Figure]:
@@ -131,12 +144,13 @@ def run_toy(
     figure: Figure,
     *,
     seconds: float = 10.0,
-    step: float = 0.5e-3,
+    step: float | None = None,
     clearance: float = 0.0,
     gains: Floats | None = None,
     stride: int = 1,
 ) -> Results:
-    """One trial of a toy with every `stride`-th state kept."""
+    """One trial of a toy with every `stride`-th state kept, by default at the step at which it was verified."""
+    step = step or toy.step or VERIFY_STEP
     arcs = np.asarray(toy.times)
     in_arc = np.ceil(arcs / step - 1e-9)
     rate = in_arc.sum() / arcs.sum()

@@ -119,6 +119,16 @@ def run_trials(
     return Results(rows, final, begin[:, 0].copy(), kept, lengths, arcs.sum(axis=1))
 
 
+def together(parts: Sequence[Results], places: NDArray[np.int64]) -> Results:
+    """Results of several calls as one; `places` says where each of their trials goes."""
+    order = np.argsort(places)
+
+    def joined(field: str) -> Floats:
+        return np.concatenate([getattr(part, field) for part in parts])[order]
+
+    return Results(parts[0].rows, *(joined(name) for name in ("final", "start", "samples", "seconds", "cycle")))
+
+
 def _spread(values: ArrayLike, shape: tuple[int, ...]) -> Floats:
     return np.ascontiguousarray(np.broadcast_to(np.asarray(values, float), shape))
 

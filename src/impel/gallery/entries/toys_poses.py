@@ -22,13 +22,14 @@ TEXT = (
     "A pose graph says which shape a toy should have and for how long, round and round; springs at the joints pull it "
     "there, and the ground does the rest. The wished angle may jump from pose to pose or move evenly. Searches find "
     "useful gaits either way (here four for each kind and figure), but held poses pull harder and do about twice the "
-    "work, and since a search asks for distance it makes use of that: linear ones come about two thirds as far."
+    "work, and since a search asks for distance it makes use of that: linear ones come less far."
 )
 
 FIGURES = ("luxo", "bounder")
 KINDS: tuple[Interpolation, Interpolation] = ("hold", "linear")
 JOINT = "elbow"
 USEFUL = 1.2  # m in four seconds: five lengths of the figure
+EQUAL = 1.2  # between the medians of two kinds that are called equally capable
 
 Floats = NDArray[np.float64]
 
@@ -59,20 +60,26 @@ def energy(name: str, *, seeds: int = 4, graphs: int = 300) -> Energy:
 def verdicts(found: list[Energy]) -> list[Verdict]:
     ways = {each.figure: {kind: float(np.median(each.distances[kind])) for kind in KINDS} for each in found}
     useful = all(each.distances[kind].min() > USEFUL for each in found for kind in KINDS)
-    close = all(0.5 < way["linear"] / way["hold"] < 2 for way in ways.values())
+    close = all(1 / EQUAL < way["linear"] / way["hold"] < EQUAL for way in ways.values())
     told = ", ".join(f"{name} {way['hold']:.2f} m held and {way['linear']:.2f} m linear" for name, way in ways.items())
     ratios = ", ".join(
         f"{each.figure} {np.median(each.work):.2f} times ({len(each.work)} random pose graphs that stay up, more work "
         f"in {(each.work > 1).mean():.0%})"
         for each in found
     )
+    searches = len(found[0].distances["hold"])
     return [
         judge(
             "002.1",
-            useful and close and all(np.median(each.work) > 1.25 for each in found),
-            f"medians of {len(found[0].distances['hold'])} searches: {told} in 4 s (within a factor of two, and each "
-            f"search over {USEFUL} m); work of held against linear poses: {ratios}; 1.25 asked",
-        )
+            useful and close,
+            f"equally capable: medians of {searches} searches, {told} in 4 s (equal means within {EQUAL - 1:.0%}, and "
+            f"each search over {USEFUL} m)",
+        ),
+        judge(
+            "002.1",
+            all(np.median(each.work) > 1.25 for each in found),
+            f"more energetic: work of held against linear poses {ratios}; 1.25 asked",
+        ),
     ]
 
 

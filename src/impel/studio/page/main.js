@@ -7,6 +7,7 @@ import { Viewport } from "./viewport.js";
 import { Inspector, at } from "./inspector.js";
 import { Timeline } from "./timeline.js";
 import { Plots } from "./plots.js";
+import { Toys } from "./toys.js";
 
 const PATIENCE = 150; // ms that the old picture stays while the new take has not come to this moment
 let gestures = Date.now();
@@ -60,8 +61,9 @@ const tell = {
     state.live = message.live;
     state.events_shown = false;
     if (message.live) { state.playing = false; state.frame = message.kept; }
+    if (Object.keys(message.colors).length && first) follow(0); // a toy runs off
     state.look = first;
-    view.cast(state.take, state.looks).then(() => { view.place_keys(keys_of(state.data)); state.fresh = true; wake(); });
+    view.cast(state.take, { ...state.looks, colors: { ...state.looks.colors, ...message.colors } }).then(() => { view.place_keys(keys_of(state.data)); state.fresh = true; wake(); });
     timeline.tell(state.take, state.data);
     for (const line of message.doubts) notice(line, "doubt");
     if (!message.doubts.length) notice(null, "doubt");
@@ -83,6 +85,10 @@ const tell = {
     state.fresh = true;
     wake();
   },
+  search(message) { toys.searched(message); },
+  palette(message) { toys.palette(message); },
+  toy(message) { show_tab("inspector"); if (!get("toy-plot") || state.toy !== message.figure) toys.show(message, get("inspector")); state.toy = message.figure; state.framed = null; play(true); },
+  plot(message) { toys.plot(message); },
   notice({ line, ask }) { notice(line, ask ?? "told", ask === "file"); },
 };
 
@@ -108,7 +114,10 @@ function put(data, path, value) {
 // What is done
 
 const ask = (command, fields) => link.ask(command, fields).catch((lines) => { notice(lines.join(" · "), "problem"); throw lines; });
-const edit = (path, value, gesture = null) => link.ask("edit", value === undefined ? { path, remove: true } : { path, value, gesture });
+// While it is played live, what can be changed in place is; else the scene changes, and is simulated again.
+const edit = (path, value, gesture = null) => (state.live && value !== undefined)
+  ? link.ask("change", { field: path.join("."), value })
+  : link.ask("edit", value === undefined ? { path, remove: true } : { path, value, gesture });
 
 const view = new Viewport(get("view"), {
   picked(body, key) { select(key ? { group: "actors", name: key.actor, key } : body === undefined ? null : owner(state.take.names[body])); },
@@ -126,6 +135,7 @@ const timeline = new Timeline(get("timeline"), {
   done() { state.gesture = ++gestures; },
 });
 const plots = new Plots(get("plots"), (name) => link.ask("channel", { name }));
+const toys = new Toys(get("palette"), (command, fields) => ask(command, fields), notice);
 const drag = new Newest((handle, place) => ask("edit", { path: handle.path, value: place, gesture: `drag ${state.gesture}` }));
 const retime = new Newest((key, time) => ask("edit", { path: ["actors", key.actor, key.kind, "keys", key.number, "time"], value: time, gesture: `time ${state.gesture}` }));
 const pull = new Newest((place) => (state.pull === undefined ? null : link.ask("pull", { number: state.pull, to: place })));
@@ -288,7 +298,7 @@ function tick(now) {
     state.fresh = true;
   }
   last = now;
-  if (take && state.fresh && take.done > 0) show_frame(take, now);
+  if (take && take === view.take && view.ready && state.fresh && take.done > 0) show_frame(take, now);
   view.render();
   while (state.owed > 0) { state.owed -= 1; link.acknowledge(); }
   asleep = !(state.playing || state.live || view.stale || state.fresh);
@@ -297,6 +307,7 @@ function tick(now) {
 
 function show_frame(take, now) {
   const wanted = Math.floor(state.frame);
+  if (state.live && take.done - 1 < take.now * take.fps) return; // it is on the way to where it was
   if (take.done <= wanted && !take.ended && !state.live && now - state.asked_at < PATIENCE) return; // the old picture stays
   state.fresh = false;
   view.show(Math.min(wanted, take.done - 1));
@@ -352,6 +363,16 @@ function release() {
   if (number !== undefined) ask("release", { number });
 }
 
+// From the eye, through what is looked at.
+function throw_ball() {
+  if (!state.live) return;
+  const from = view.camera.position, to = view.orbit.target, way = to.clone().sub(from);
+  const at = from.clone().addScaledVector(way, 0.35).toArray(), seconds = 0.5;
+  const velocity = to.clone().sub(from).multiplyScalar(0.65 / seconds);
+  velocity.z += 0.5 * 9.81 * seconds; // so that it does not fall short
+  ask("throw", { at: at.map((x) => Number(x.toFixed(3))), velocity: velocity.toArray().map((x) => Number(x.toFixed(3))) });
+}
+
 function switch_actor() {
   const name = state.selection?.name, actor = state.data.actors?.[name];
   if (!state.live || !actor) { notice("Select an actor first.", "hint"); return; }
@@ -396,6 +417,8 @@ async function open_gallery() {
 async function open_scene(fields) {
   state.selection = null;
   state.take = null;
+  state.toy = null;
+  follow(undefined);
   state.frame = 0;
   const { draft } = await ask("open", fields);
   if (draft) notice("These are changes that were not saved the last time.", "file", true);
@@ -454,17 +477,23 @@ function show_tab(name) {
   if (name === "plots" && state.take) plots.fill();
 }
 
+function follow(body) {
+  view.following = body;
+  get("follow").setAttribute("aria-pressed", String(body !== undefined));
+  go_to(state.frame);
+}
+
 function paint() { view.paint(getComputedStyle(document.documentElement).getPropertyValue("--sky").trim()); timeline.draw(); wake(); }
 
 // Buttons and keys
 
 for (const tab of document.querySelectorAll("[role=tab]")) tab.addEventListener("click", () => show_tab(tab.id.slice(4)));
 const click = {
-  home: open_gallery, undo: () => ask("undo"), redo: () => ask("redo"), save, help: show_shortcuts,
-  frame: () => { view.look(null); wake(); }, live: poke, limp: switch_actor, play: () => play(),
+  home: open_gallery, toys: () => toys.open(), undo: () => ask("undo"), redo: () => ask("redo"), save, help: show_shortcuts,
+  frame: () => { view.look(null); wake(); }, live: poke, throw: throw_ball, limp: switch_actor, play: () => play(),
   keep: () => ask("keep").then(({ pushes }) => { state.played = false; live_buttons(); notice(`Kept, with ${pushes} pushes.`, "hint"); }),
   start: () => go_to(0), back: () => { play(false); go_to(Math.floor(state.frame) - 1); }, forth: () => { play(false); go_to(Math.floor(state.frame) + 1); },
-  follow: () => { view.following = view.following === undefined ? view.selected : undefined; get("follow").setAttribute("aria-pressed", String(view.following !== undefined)); go_to(state.frame); },
+  follow: () => follow(view.following === undefined ? view.selected : undefined),
   overlays: () => { view.overlays.visible = !view.overlays.visible; get("overlays").setAttribute("aria-pressed", String(view.overlays.visible)); view.stale = true; wake(); },
   loop: () => { state.loop = !state.loop; get("loop").setAttribute("aria-pressed", String(state.loop)); },
   theme: () => { localStorage.theme = document.documentElement.classList.toggle("dark") ? "dark" : "light"; paint(); },

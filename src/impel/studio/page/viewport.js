@@ -75,12 +75,14 @@ export class Viewport {
     const same = this.take && sameList(this.take.meshes, take.meshes) && sameList(this.take.names, take.names);
     this.take = take;
     if (!same) {
+      this.ready = false; // until its meshes have come
       const meshes = await Promise.all([...new Set(take.meshes)].map(async (id) => [id, await this.geometry(id)]));
       if (this.take !== take) return;
       this.bodies.clear();
       const crowd = new Map(meshes.map(([id, geometry]) => {
         const count = take.meshes.filter((other) => other === id).length;
-        const material = new THREE.MeshStandardMaterial({ roughness: 0.75, metalness: 0, vertexColors: geometry.hasAttribute("color") });
+        const kind = geometry.userData.flat ? THREE.MeshLambertMaterial : THREE.MeshStandardMaterial; // floors do not shine
+        const material = new kind(geometry.userData.flat ? {} : { roughness: 0.75, metalness: 0, vertexColors: geometry.hasAttribute("color") });
         const mesh = new THREE.InstancedMesh(geometry, material, count);
         mesh.castShadow = !geometry.userData.flat;
         mesh.receiveShadow = true;
@@ -95,6 +97,7 @@ export class Viewport {
         return { mesh, instance: mesh.userData.bodies.length - 1 };
       });
     }
+    this.ready = true;
     this.dress(looks);
     this.draw_lines();
     this.stale = true;
@@ -212,12 +215,11 @@ export class Viewport {
     this.targets?.forEach((dot, a) => dot.position.fromArray(take.aim(this.frame, a)));
     this.ropes?.forEach((rope, r) => hang(rope.geometry, take.rope(this.frame, r)));
     this.flash();
-    if (this.selected !== undefined) this.matrix(this.selected, this.glow.matrix);
-    if (this.following !== undefined) {
+    if (this.seats[this.selected]) this.matrix(this.selected, this.glow.matrix);
+    if (this.seats[this.following]) {
       this.matrix(this.following, m);
       v.setFromMatrixPosition(m).sub(this.orbit.target);
-      this.orbit.target.add(v);
-      this.camera.position.add(v);
+      for (const place of [this.orbit.target, this.camera.position, this.sun.position, this.sun.target.position]) place.add(v);
       this.orbit.update();
     }
     this.stale = true;
@@ -268,9 +270,13 @@ export class Viewport {
     return true;
   }
 
-  // Where everything happens that moves, over all frames so far.
+  // Where everything happens that moves, over all frames so far; of what is followed, what is around it now.
   bounds() {
     const box = new THREE.Box3(), take = this.take, still = new THREE.Box3();
+    if (this.seats[this.following]) {
+      const [x, y, z] = take.pose(this.frame, this.following), size = this.seats[this.following].mesh.geometry.boundingSphere.radius;
+      return box.setFromCenterAndSize(new THREE.Vector3(x, y, z), new THREE.Vector3(2.6 * size, 2.6 * size, 2.6 * size));
+    }
     const stride = Math.max(1, Math.floor(take.done / 40));
     this.seats.forEach(({ mesh }, body) => {
       const geometry = mesh.geometry;

@@ -1,0 +1,131 @@
+// Wind-up toys: a search whose palette fills up with moving pictures, and sliders for the poses of the one that is picked.
+
+import { make, get } from "./make.js";
+import { Newest } from "./link.js";
+
+export class Toys {
+  constructor(dialog, ask, notice) {
+    Object.assign(this, { dialog, ask, notice, cards: [] });
+    this.change = new Newest((fields) => ask("toy_change", fields).catch(() => {}));
+  }
+
+  async open() {
+    const { figures } = await this.ask("figures");
+    this.progress = make("progress", { max: 1, value: 0, "aria-label": "Search" });
+    this.words = make("p", { textContent: "Pick a figure and let it find out how it could move." });
+    this.figure = make("select", { id: "toy-figure" }, ...figures.map((name) => make("option", { value: name, textContent: name })));
+    this.evaluations = make("input", { id: "toy-evaluations", type: "number", value: 1000, min: 50, max: 20000, step: 50 });
+    this.seed = make("input", { id: "toy-seed", type: "number", value: 0, min: 0 });
+    this.board = make("div", { className: "cards" });
+    this.sliders = make("div", { id: "toy-sliders" });
+    this.dialog.replaceChildren(
+      make("button", { className: "close", textContent: "Close", onclick: () => this.dialog.close() }),
+      make("h1", { textContent: "Wind-up toys" }), this.words,
+      make("div", { className: "ask" },
+        make("label", { htmlFor: "toy-figure", textContent: "Figure " }, this.figure),
+        make("label", { htmlFor: "toy-evaluations", textContent: "Evaluations " }, this.evaluations),
+        make("label", { htmlFor: "toy-seed", textContent: "Seed " }, this.seed),
+        make("button", { id: "toy-search", textContent: "Search", onclick: () => this.search() }),
+        make("button", { textContent: "Stop", onclick: () => this.ask("toy_stop") })),
+      this.progress, this.board, this.sliders);
+    this.draw_cards();
+    this.dialog.showModal();
+  }
+
+  search() {
+    this.words.textContent = "Searching; the first run of a figure compiles it for a few seconds.";
+    this.progress.removeAttribute("value");
+    this.ask("search", { figure: this.figure.value, evaluations: Number(this.evaluations.value), seed: Number(this.seed.value) });
+  }
+
+  searched({ done, of, best, verifying }) {
+    if (!this.progress) return;
+    this.progress.value = done / of;
+    this.words.textContent = verifying ? `Running the best on for 20 s: ${done} of ${of}` : `${done} of ${of} tried, best ${best.toFixed(2)}`;
+  }
+
+  palette({ figure, toys, ended }) {
+    this.cards = toys;
+    if (!this.board) return;
+    this.words.textContent = toys.length ? `${toys.length} ways to move a ${figure}${ended ? "." : ", so far."}` : `Nothing kept it up for 20 s${ended ? "; try more evaluations." : " so far."}`;
+    if (ended) this.progress.value = 1;
+    this.draw_cards();
+  }
+
+  draw_cards() {
+    const canvases = this.cards.map((toy, number) => {
+      const canvas = make("canvas", { width: 320, height: 180 });
+      return [toy, canvas, make("button", { className: "card", onclick: () => { this.dialog.close(); this.ask("toy_pick", { number }); } }, canvas, make("strong", { textContent: `${toy.distance.toFixed(2)} m in 20 s` }))];
+    });
+    this.board.replaceChildren(...canvases.map(([, , card]) => card));
+    clearInterval(this.timer);
+    const began = performance.now();
+    this.timer = setInterval(() => {
+      if (!this.dialog.open) { clearInterval(this.timer); return; }
+      for (const [toy, canvas] of canvases) draw(canvas, toy, ((performance.now() - began) / 1000) % (toy.parts[0].way.length / toy.fps));
+    }, 33);
+  }
+
+  // The toy that is on the stage: a slider for each angle and time.
+  show({ figure, poses, times, ranges }, element) {
+    const slider = (label, value, low, high, fields) => {
+      const shown = make("output", { textContent: value.toFixed(2) });
+      const range = make("input", { type: "range", min: low, max: high, step: (high - low) / 1000, value, "aria-label": label });
+      range.addEventListener("input", () => { shown.textContent = Number(range.value).toFixed(2); this.change.wish({ ...fields, value: Number(range.value) }); });
+      return make("div", { className: "field" }, make("label", {}, label, shown), make("div", { className: "row" }, range));
+    };
+    const plot = (kind, fields) => this.ask("toy_plot", { kind, parameter: "", low: 0, high: 0, ...fields }).catch(() => {});
+    element.replaceChildren(make("h1", { textContent: figure }), make("p", { textContent: "Angles in degrees, times in seconds; round and round." }),
+      make("div", { className: "ask" },
+        make("button", { textContent: "Phase", onclick: () => plot("phase") }),
+        ...times.map((time, k) => make("button", { textContent: `Vary time ${k + 1}`, onclick: () => plot("bifurcation", { parameter: `times.${k}`, low: 0.5 * time, high: 1.5 * time }) }))),
+      make("canvas", { id: "toy-plot", width: 640, height: 400, hidden: true }),
+      ...poses.map((pose, k) => make("fieldset", {}, make("legend", { textContent: `Pose ${k + 1}` }),
+        ...Object.entries(pose).map(([joint, angle]) => slider(joint, angle, ...ranges[joint], { pose: k, joint })),
+        slider("seconds", times[k], 0.02, Math.max(1, 2 * times[k]), { time: k }))));
+  }
+
+  plot({ title, labels, line, points }) {
+    const canvas = get("toy-plot");
+    if (!canvas) return;
+    canvas.hidden = false;
+    canvas.style.width = "100%";
+    const pen = canvas.getContext("2d"), style = getComputedStyle(document.documentElement), all = line ?? points;
+    pen.clearRect(0, 0, canvas.width, canvas.height);
+    pen.fillStyle = style.getPropertyValue("--ink");
+    pen.font = "22px system-ui, sans-serif";
+    pen.fillText(title, 16, 28);
+    if (!all.length) return;
+    const span = (k) => [Math.min(...all.map((p) => p[k])), Math.max(...all.map((p) => p[k]))];
+    const [[x0, x1], [y0, y1]] = [span(0), span(1)];
+    const x = (p) => 40 + ((canvas.width - 60) * (p[0] - x0)) / (x1 - x0 || 1), y = (p) => canvas.height - 40 - ((canvas.height - 90) * (p[1] - y0)) / (y1 - y0 || 1);
+    pen.strokeStyle = pen.fillStyle = style.getPropertyValue("--key");
+    if (line) { pen.beginPath(); for (const p of line) pen.lineTo(x(p), y(p)); pen.stroke(); }
+    else for (const p of points) pen.fillRect(x(p) - 1, y(p) - 1, 2, 2);
+    pen.fillStyle = style.getPropertyValue("--soft");
+    pen.fillText(`${labels[0]}: ${x0.toFixed(3)} to ${x1.toFixed(3)}    ${labels[1]}: ${y0.toFixed(3)} to ${y1.toFixed(3)}`, 40, canvas.height - 10);
+  }
+}
+
+// A frame of a toy's outlines, seen from the side, the camera going along.
+function draw(canvas, { parts, fps }, seconds) {
+  const pen = canvas.getContext("2d"), frame = Math.min(Math.floor(seconds * fps), parts[0].way.length - 1);
+  const size = Math.max(...parts.map(({ outline }) => Math.max(...outline.map(([x, z]) => Math.hypot(x, z))))) * 2 + 0.05;
+  const reach = Math.max(...parts.map(({ way }) => way[0][1])) + 0.5 * size, scale = canvas.height / (1.6 * reach);
+  const middle = parts[0].way[frame][0];
+  pen.setTransform(1, 0, 0, 1, 0, 0);
+  pen.clearRect(0, 0, canvas.width, canvas.height);
+  pen.setTransform(scale, 0, 0, -scale, canvas.width / 2 - scale * middle, 0.9 * canvas.height);
+  pen.fillStyle = "#8886";
+  pen.fillRect(middle - 100, -100, 200, 100);
+  for (let x = Math.floor(middle / 0.1) * 0.1 - 3; x < middle + 3; x += 0.1) pen.fillRect(x, -0.02, 0.01, 0.02); // the ground goes by
+  for (const { color, outline, way } of parts) {
+    const [x, z, angle] = way[frame];
+    const [c, s] = [Math.cos(angle), Math.sin(angle)];
+    pen.beginPath();
+    for (const [u, w] of outline) pen.lineTo(x + c * u + s * w, z - s * u + c * w);
+    pen.closePath();
+    pen.fillStyle = color;
+    pen.fill();
+  }
+}

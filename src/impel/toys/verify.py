@@ -1,0 +1,105 @@
+"""Does it stay up? The best of a search run on, longer than they were searched for and at a quarter of the step.
+
+What is verified is the toy as its file will say it, so that `impel toy run` plays the very run that was verified.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impel.toys.objectives import Objective
+from impel.toys.toy import kept_angles
+
+Floats = NDArray[np.float64]
+Telling = Callable[[int, int], None]
+
+LASTS = 20.0  # s that a winner must stay up, from every start
+AT_ONCE = 48  # candidates: enough to fill lanes and cores
+MOST = 384  # of the best, before anything else that was tried gets its chance
+ENOUGH = 8  # that stay up, to choose from
+AGREES = 0.08  # of the distance: by how much the search's step and a quarter of it may differ
+ALIKE = 0.02  # of every parameter's range: nearer ones are one motion, and one of them is verified
+
+
+@dataclass(frozen=True)
+class Verified:
+    """Candidates after `LASTS` seconds at a quarter of the step, each the worst of its starts."""
+
+    candidates: Floats  # (n, d), as a file keeps them
+    value: Floats  # (n,) of the objective over the longer time
+    distance: Floats  # m
+    time: Floats  # s until it fell, LASTS if it did not
+    agrees: NDArray[np.bool_]  # whether it comes as far at the search's step
+
+    @property
+    def up(self) -> NDArray[np.bool_]:
+        return self.time >= LASTS - 1e-6
+
+    def winner(self) -> int:
+        """The best of those that stay up and owe nothing to the step; if none stays up, the one that lasts longest."""
+        for good in (self.up & self.agrees, self.up):
+            if good.any():
+                return int(np.argmax(np.where(good, self.value, -np.inf)))
+        return int(np.argmax(np.nan_to_num(self.time, nan=0.0)))
+
+
+def verify(objective: Objective, candidates: Floats, telling: Telling | None = None) -> Verified:
+    """Run candidates, best first, until enough of them stay up; what does not after `MOST` is looked through whole."""
+    ahead = _different(objective, as_kept(objective, candidates))
+    found = _empty(objective)
+    for begin in range(0, min(len(ahead), MOST), AT_ONCE):
+        found = _joined(found, run_on(objective, ahead[begin : begin + AT_ONCE]))
+        if telling is not None:
+            telling(min(begin + AT_ONCE, len(ahead)), min(len(ahead), MOST))
+        if (found.up & found.agrees).sum() >= ENOUGH:
+            break
+    rest = ahead[MOST:]
+    if not found.up.any() and len(rest):
+        coarse = objective.run(rest, step=objective.step, seconds=LASTS)
+        lived = coarse.time.reshape(len(rest), -1).min(axis=1)
+        longest = np.argsort(-lived, kind="stable")[:AT_ONCE]
+        found = _joined(found, run_on(objective, rest[longest]))
+    return found
+
+
+def run_on(objective: Objective, candidates: Floats) -> Verified:
+    runs = objective.run(candidates, step=objective.step / 4, seconds=LASTS)
+    worst = (each.reshape(len(candidates), -1).min(axis=1) for each in (runs.distance, runs.time))
+    coarse, fine = (
+        objective.run(candidates, step=step).distance.reshape(len(candidates), -1).mean(axis=1)
+        for step in (objective.step, objective.step / 4)
+    )
+    with np.errstate(invalid="ignore"):  # what has exploded agrees with nothing
+        agrees = np.abs(coarse - fine) <= AGREES * np.abs(fine)
+    return Verified(candidates, objective.robust(runs), *worst, agrees)
+
+
+def as_kept(objective: Objective, candidates: Floats) -> Floats:
+    """Candidates as they come back from a toy file."""
+    kept = np.array(candidates, float)
+    angles = objective.poses * len(objective.figure.active)
+    kept[:, :angles] = kept_angles(kept[:, :angles])
+    return kept
+
+
+def _different(objective: Objective, candidates: Floats) -> Floats:
+    """Without those that differ from a better one by next to nothing."""
+    low, high = objective.bounds()
+    scaled = (candidates - low) / (high - low)
+    kept: list[int] = []
+    for i, one in enumerate(scaled):
+        if not kept or np.abs(scaled[kept] - one).max(axis=1).min() >= ALIKE:
+            kept.append(i)
+    return candidates[kept]
+
+
+def _joined(a: Verified, b: Verified) -> Verified:
+    names = ("candidates", "value", "distance", "time", "agrees")
+    return Verified(*(np.concatenate([getattr(a, name), getattr(b, name)]) for name in names))
+
+
+def _empty(objective: Objective) -> Verified:
+    nothing = np.zeros(0)
+    return Verified(np.zeros((0, len(objective.bounds()[0]))), nothing, nothing, nothing, np.zeros(0, bool))
