@@ -9,11 +9,13 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
+from _bars import end, meet
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "physics"))
 from jointed import GRAVITY, NOTHING_TOLD, advance, chain, follow, mujoco_chain, mujoco_positions
 
 SECONDS, DT, REPEATS = 2.0, 1e-3, 7
+BARS = {"ball": 0.6, "hinge": 1.5}
 
 
 def cpu_time(prepare, run):
@@ -48,6 +50,9 @@ def main():
             f"{kind:12s} {mine:9.1f} {other:11.1f} {mine / other:7.2f} {error:10.4f} {their_error:11.2f} "
             f"{their_error / error:9.0f}x"
         )
+        meet(f"chain of {kind}s, against MuJoCo", mine / other, at_most=BARS[kind])
+        meet(f"chain of {kind}s, mm", error, at_most=0.111)
+    end()
 
 
 if __name__ == "__main__":

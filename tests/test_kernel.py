@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from typing import Annotated
 
 import numpy as np
 import pytest
@@ -233,6 +234,22 @@ def test_structs_are_records():
         Pair()
     with pytest.raises(TypeError, match=r"Pair\.left must be C-contiguous"):
         Pair(np.ones(6)[::2], 2.0)
+
+
+@struct
+class Table:
+    rows: Annotated[Floats2, 3]
+
+
+@kernel
+def sum_of_row(table, i):
+    return table.rows[i, 0] + table.rows[i, 1] + table.rows[i, 2]
+
+
+def test_a_table_has_the_columns_it_is_annotated_with():
+    assert sum_of_row(Table(np.arange(12.0).reshape(4, 3)), 2) == 6 + 7 + 8
+    with pytest.raises(TypeError, match=r"Table\.rows must have 3 columns, as annotated, not 4"):
+        Table(np.zeros((3, 4)))
 
 
 @struct

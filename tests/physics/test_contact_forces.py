@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from impel.motion.orientations import matrix_from_quaternion
+from impel.physics.broadphase import MET, NORMAL
 from impel.physics.coating import LIMIT, Coating
 from impel.physics.contact import contact_forces
 from impel.physics.verdicts import NOT_A_NUMBER
@@ -219,3 +220,13 @@ def test_bad_numbers_are_reported():
     bodies, contacts = pressed(BALL, 0.01)
     bodies.position[1, 2] = math.nan
     assert contact_forces(bodies, contacts, 1e-3) == NOT_A_NUMBER
+
+
+def test_what_parts_faster_than_it_is_pressed_has_not_met():
+    """Damping leaves no force, and so no direction, in which others could push or grip it."""
+    for speed, met in ((-1.0, 1.0), (1e3, 0.0)):
+        ball = {"shape": BALL, "mass": 1.0, "at": [0, 0, 0.0999], "velocity": [0, 0, speed], "coating": FOAM}
+        _, contacts = make_world(FLOOR, ball)
+        assert contacts.touching[0] == 1.0
+        assert contacts.place[0, MET] == met
+        assert np.linalg.norm(contacts.place[0, NORMAL : NORMAL + 3]) == pytest.approx(met)

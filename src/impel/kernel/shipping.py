@@ -109,7 +109,7 @@ def _object(kernel: Kernel, signature: tuple[types.Type, ...], result: types.Typ
     fields |= {"floats": types.Array(types.float64, 1, "C"), "integers": types.Array(types.int64, 1, "C")}
     entry = Kernel(function, {**kernel.options, "no_cpython_wrapper": True})
     entry._whole._cache = _Unkept()  # from there it would come without its intermediate code
-    entry._whole.compile((StructType(symbol, fields),))
+    entry._whole.compile((StructType(symbol, fields, {}),))
     (overload,) = entry._whole.overloads.values()
     library = overload.library
     if library.has_dynamic_globals:
