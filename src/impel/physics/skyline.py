@@ -77,32 +77,25 @@ def solve_many(tiles, envelope, begin, end, x, count):
         row = envelope[r, ZERO]
         for c in range(envelope[r, FIRST], r):
             for k in range(3):
-                _less(x, 3 * r + k, get3(tiles, 3 * (row + c) + k), 3 * c, count)
-        _, (l10, _, _), (l20, l21, _) = get_tile(tiles, row + r)
+                _take_off(x, 3 * r + k, three(tiles, 3 * (row + c) + k), 3 * c, count)
+    for r in range(begin, end):
+        a, b, c = get_tile(tiles, envelope[r, ZERO] + r)
         for j in range(count):
-            second = x[3 * r + 1, j] - l10 * x[3 * r, j]
-            x[3 * r + 1, j] = second
-            x[3 * r + 2, j] -= l20 * x[3 * r, j] + l21 * second
-    for r in range(3 * begin, 3 * end):
-        pivot = tiles[3 * (envelope[r // 3, ZERO] + r // 3) + r % 3, r % 3]
-        for j in range(count):
-            x[r, j] *= pivot
-    for r in range(end - 1, begin - 1, -1):
+            u, v, w = x[3 * r, j], x[3 * r + 1, j], x[3 * r + 2, j]
+            x[3 * r, j] = a[0] * u + a[1] * v + a[2] * w
+            x[3 * r + 1, j] = b[0] * u + b[1] * v + b[2] * w
+            x[3 * r + 2, j] = c[0] * u + c[1] * v + c[2] * w
+    for r in range(end - 1, begin, -1):
         row = envelope[r, ZERO]
-        _, (l10, _, _), (l20, l21, _) = get_tile(tiles, row + r)
-        for j in range(count):
-            second = x[3 * r + 1, j] - l21 * x[3 * r + 2, j]
-            x[3 * r + 1, j] = second
-            x[3 * r, j] -= l10 * second + l20 * x[3 * r + 2, j]
         for c in range(envelope[r, FIRST], r):
-            a, b, d = get_tile(tiles, row + c)
-            _less(x, 3 * c, (a[0], b[0], d[0]), 3 * r, count)
-            _less(x, 3 * c + 1, (a[1], b[1], d[1]), 3 * r, count)
-            _less(x, 3 * c + 2, (a[2], b[2], d[2]), 3 * r, count)
+            columns = transposed(get_tile(tiles, row + c))
+            _take_off(x, 3 * c, columns[0], 3 * r, count)
+            _take_off(x, 3 * c + 1, columns[1], 3 * r, count)
+            _take_off(x, 3 * c + 2, columns[2], 3 * r, count)
 
 
 @kernel
-def _less(x, row, shares, others, count):
+def _take_off(x, row, shares, others, count):
     """Take shares of three rows off another one."""
     for j in range(count):
         x[row, j] -= shares[0] * x[others, j] + shares[1] * x[others + 1, j] + shares[2] * x[others + 2, j]
