@@ -67,7 +67,7 @@ def test_the_schema_of_every_kind_names_its_fields(impel, files, kind):
     assert schema["additionalProperties"] is False
 
 
-@pytest.mark.parametrize("kind", ["figure", "toy"])
+@pytest.mark.parametrize("kind", ["figure", "toy", "walker", "gait", "library"])
 def test_every_field_has_a_sentence(kind):
     schema = schema_named(kind)
     missing = []

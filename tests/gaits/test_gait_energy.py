@@ -7,23 +7,25 @@ import plain_gait
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scaling import scaled
 
+from impel.gaits.carrying import GRAVITY, pulled, steady_start
 from impel.gaits.encoding import Encoding
-from impel.gaits.energy import CHUNK, DISTANCE, GRAVITY, TERMS, measure, measure_gait, share_out
-from impel.gaits.gait import PUBLISHED, genes_of
+from impel.gaits.energy import CHUNK, DISTANCE, TERMS, measure, measure_gait, share_out
+from impel.gaits.gait import AMPLITUDE, PACE, PERIOD, PUBLISHED, SPRING, genes_of
 from impel.gaits.walker import load_walker, walker_names
 
 
 def random_rows(name, count, seed, **options):
     walker = load_walker(name)
-    encoding = Encoding(walker, walker.limits, **options)
+    encoding = Encoding(walker, walker.bounds, **options)
     return walker, encoding.rows(np.random.default_rng(seed).random((count, encoding.dimension)))
 
 
 @pytest.mark.parametrize("name", walker_names())
 @pytest.mark.parametrize("curve", ["smooth", "paper"])
 def test_energies_agree_with_the_plain_reference_to_the_last_digits(name, curve):
-    walker, rows = random_rows(name, 4, seed=7)
+    walker, rows = random_rows(name, 4, seed=7, curve=curve)
     lame = list(walker.legs)[-1]
     for who in (None, lame):
         measured = measure(walker, rows, curve=curve, lame=who)
@@ -62,22 +64,49 @@ def test_lifting_the_body_costs_its_weight_times_its_rises():
     """With the body's own path sampled from the reference, m·g times the summed rises, per distance walked."""
     walker, rows = random_rows("creature", 1, seed=5)
     genes = genes_of(rows[0])
-    cycle = (1 + max(genes.delays)) * genes.period
-    ticks = int(np.ceil(cycle * 240 - 1e-9))
-    heights = []
-    for tick in range(-1, ticks):
-        feet = []
-        for leg, delay in zip(walker.legs.values(), genes.delays):
-            x, z, _ = plain_gait.foot_at(
-                tick * cycle / ticks, delay * genes.period, cycle, genes.pace, genes.amplitude, genes.period, "smooth"
-            )
-            feet.append((leg.foot[0] + x, leg.foot[1], z))
-        heights.append(plain_gait.body_at(feet, walker, genes.sway, genes.stature, None)[2])
-    rises = np.maximum(np.diff(heights), 0).sum()
+    heights = [body[2] for body in plain_gait.motion(walker, genes, "smooth")[3]]
+    rises = np.maximum(np.diff([heights[-1], *heights]), 0).sum()
     measured = measure(walker, rows[0])
     assert measured.body[0] == pytest.approx(GRAVITY * walker.body.mass * rises * DISTANCE / genes.pace, rel=1e-9)
-    assert measured.low[0] == pytest.approx(min(heights[1:]), rel=1e-12)
-    assert measured.high[0] == pytest.approx(max(heights[1:]), rel=1e-12)
+    assert measured.low[0] == pytest.approx(min(heights), rel=1e-12)
+    assert measured.high[0] == pytest.approx(max(heights), rel=1e-12)
+
+
+def test_a_body_on_springs_answers_a_drive_as_an_oscillator_does():
+    """Against the closed form of a damped oscillator in its periodic motion: amplitude and lag."""
+    count, seconds, frequency, damping = 4000, 1.0, 11.0, 0.3
+    drive = 2 * np.pi / seconds * 2
+    dt = seconds / count
+    time = np.arange(count) * dt
+    wanted = np.cos(drive * time)
+    place, velocity = 0.0, 0.0
+    for to in wanted:
+        place, velocity = pulled(place, velocity, to, 0.0, frequency, damping, dt)
+    place, velocity = steady_start(place, velocity, count, frequency, damping, dt)
+    places = []
+    for to in wanted:
+        place, velocity = pulled(place, velocity, to, 0.0, frequency, damping, dt)
+        places.append(place)
+    answer = frequency**2 / (frequency**2 - drive**2 + 2j * damping * frequency * drive)
+    expected = (answer * np.exp(1j * drive * time)).real
+    np.testing.assert_allclose(places, expected, atol=0.01 * abs(answer))
+
+
+@pytest.mark.parametrize("scale", [0.1, 10.0])
+@pytest.mark.parametrize("name", walker_names())
+def test_walkers_of_all_sizes_cost_as_much_for_their_weight_and_way(name, scale):
+    """The same genes in leg lengths, and times by the square root: the same energy for the same distance, and the same
+    motion (but for the ticks, which stay as long)."""
+    walker, rows = random_rows(name, 20, seed=9)
+    other = scaled(walker, scale)
+    bigger = rows.copy()
+    bigger[:, [AMPLITUDE, PACE, SPRING]] *= scale
+    bigger[:, PERIOD] *= np.sqrt(scale)
+    one, two = measure(walker, rows), measure(other, bigger)
+    np.testing.assert_allclose(two.energy, one.energy, rtol=0.1)  # fewer ticks in a step of the small one
+    np.testing.assert_allclose(two.heave, scale * one.heave, rtol=0.1, atol=1e-3 * scale)
+    np.testing.assert_allclose(two.seconds, one.seconds / np.sqrt(scale), rtol=1e-9)
+    np.testing.assert_allclose(other.bounds.pace, np.array(walker.bounds.pace) * scale)
 
 
 @settings(max_examples=30, deadline=None)
@@ -101,7 +130,7 @@ def test_the_legs_share_the_weight_and_nothing_is_lost():
     """
     for name in ("creature", "biped", "hexapod"):
         walker = load_walker(name)
-        encoding = Encoding(walker, walker.limits)
+        encoding = Encoding(walker, walker.bounds)
         point = np.full((1, encoding.dimension), 0.9)
         point[0, 3] = 0.0
         row = encoding.rows(point)

@@ -22,7 +22,7 @@ def test_capsules_reach_from_joint_to_joint_and_feet_stand_on_the_ground(walked)
     keys = tracks(walked)
     walker = walked.walker
     lift = np.array([0, 0, walker.sole])
-    hip, knee = pose_legs(rig_of(walker), walked.body, walked.heading, walked.foot)
+    hip, knee, _ = pose_legs(rig_of(walker), walked.body, walked.heading, walked.tilt, walked.foot)
     axis = matrix_from_quaternion(keys.orientations)[..., 2]
     for i, (name, leg) in enumerate(walker.legs.items()):
         upper, lower, foot = (keys.names.index(f"{name}.{part}") for part in ("upper", "lower", "foot"))

@@ -142,7 +142,7 @@ def test_knees_keep_the_lengths_and_bend_to_the_side_of_their_pole(name, seed, h
     turn = np.array([[cosine, -sine, 0], [sine, cosine, 0], [0, 0, 1]])
     rest = np.column_stack([rig.rest, np.zeros(len(rig.rest))]) + random.uniform(-0.05, 0.05, (len(rig.rest), 3))
     foot = (rest @ turn.T + [0.3, -0.2, 0])[None]
-    hip, knee = pose_legs(rig, body, np.array([heading]), foot)
+    hip, knee, _ = pose_legs(rig, body, np.array([heading]), np.zeros((1, 2)), foot)
     np.testing.assert_allclose(hip[0], body[0] + rig.hip @ turn.T, atol=1e-12)
     np.testing.assert_allclose(np.linalg.norm(knee - hip, axis=-1)[0], rig.length[:, 0], atol=1e-12)
     np.testing.assert_allclose(np.linalg.norm(foot - knee, axis=-1)[0], rig.length[:, 1], atol=1e-9)

@@ -202,9 +202,10 @@ def test_every_field_tells_what_it_takes_to_change_it():
         told |= {f"{model}.{name}": field["changes"] for name, field in definition["properties"].items()}
     assert set(told.values()) == {"in place", "laid out again", "new kind"}
     assert [name for name, kind in told.items() if kind == "new kind"] == ["World.joints"]
-    for name in ("Move.speed", "MoveKey.at", "Turn.strength", "Coating.friction", "World.gravity", "Body.color"):
+    in_place = ("Move.speed", "MoveKey.at", "Turn.strength", "Coating.friction", "World.gravity", "Body.color")
+    for name in (*in_place, "Walker.mood"):
         assert told[name] == "in place", name
-    for name in ("Body.mass", "Joint.hinge", "World.fps", "Rod.radius", "FollowKey.time", "Walker.mood"):
+    for name in ("Body.mass", "Joint.hinge", "World.fps", "Rod.radius", "FollowKey.time", "Walker.path"):
         assert told[name] == "laid out again", name
     scene = parse_scene(everything())
     assert how_it_changes(scene, "actors.ball.move.keys.0") == "in place"

@@ -142,3 +142,21 @@ def test_a_heavy_post_that_pushes_off_its_light_foot_stands_and_comes_back(joint
     take = simulate(parse_scene(document))
     assert 0.3 < sway(take, ["post"], begin=0.0) < 3.0
     assert sway(take, ["post"], begin=2.0) < 0.1
+
+
+def test_a_figure_whose_feet_are_told_to_stay_too_stands_still_and_lifts_a_leg() -> None:
+    """An actor on a foot does not tilt it against its coating; a foot that is to be lifted bears weight until then."""
+    scene = Scene(seconds=4)
+    scene.body("ground", plane={}, fixed=True)
+    names = figure(scene, foot_mass=2.0)
+    document = scene.to_document()
+    feet = ["left foot", "right foot"]
+    document["actors"] |= {foot: {"turn": {"keys": [{"euler": [0, 0, 0]}]}} for foot in feet}
+    assert sway(simulate(parse_scene(document)), [*names, *feet], begin=0.0) < 0.2
+    document["joints"]["left knee"].pop("limits")
+    del document["actors"]["left foot"]
+    document["actors"]["left thigh"]["turn"]["keys"].append({"euler": [-60, 0, 0]})
+    document["actors"]["left shin"]["turn"]["keys"].append({"euler": [10, 0, 0]})
+    take = simulate(parse_scene(document))
+    assert take.position[-1, take.index("left foot"), 2] > 0.2
+    assert sway(take, ["torso", "right thigh", "right shin"]) < 1.0  # shifting its weight, it sways by 3°

@@ -183,3 +183,14 @@ def test_what_is_put_on_the_tray_of_an_arm_shows_and_the_strength_of_the_remark_
     enough = float(remark.split("strength: ")[1].split()[0])
     assert height(60, enough)[0] == pytest.approx(light, abs=0.05)
     assert height(60, "unlimited")[0] == pytest.approx(light, abs=0.05)
+
+
+def test_what_hangs_on_a_rope_counts_in_what_holds_still() -> None:
+    scene = Scene(seconds=1)
+    jib = scene.body("jib", box=[2, 0.12, 0.12], mass=15, at=[0.9, 0, 2])
+    scene.joint("luff", hinge=["world", jib], at=[0, 0, 2], axis=[0, 1, 0])
+    load = scene.body("load", sphere=0.2, mass=30, at=[1.8, 0, 1.2])
+    scene.joint("rope", in_sphere=[load, jib], at=[1.8, 0, 1.2], center=[1.8, 0, 2], radius=0.8)
+    jib.turn([{"euler": [0, 0, 0]}])
+    weight = Performance(scene).stage.actuators.weight[0]
+    assert weight == pytest.approx(9.81 * (15 * 0.9 + 30 * 1.8))

@@ -27,7 +27,7 @@ def scene_with_a_ball(ground: float = 0.0, **walk: object) -> Scene:
     scene = Scene(seconds=3.0)
     scene.body("floor", plane={}, at=[0, 0, ground], fixed=True)
     scene.body("ball", sphere=0.2, mass=0.5, at=[1.9, 0.9, 0.2 + ground])
-    scene.walker("spider", "creature", path=[[0, 0, ground], [8, 0, ground]], **{"mood": 60, **walk})
+    scene.walker("spider", "creature", path=[[0, 0, ground], [8, 0, ground]], **{"mood": 90, **walk})
     return scene
 
 
@@ -148,14 +148,14 @@ def test_round_trip_keeps_every_field() -> None:
     assert document["walkers"]["spider"]["mood"] == [[0, 10], [2, 90.5]]
     assert parse_scene(parse_document(format_document(document), "scene.yaml")) == scene
     plain = scene_with_a_ball().to_document()["walkers"]["spider"]
-    assert plain == {"path": [[0, 0, 0], [8, 0, 0]], "mood": 60}
+    assert plain == {"path": [[0, 0, 0], [8, 0, 0]], "mood": 90}
 
 
 def test_schema_has_a_sentence_on_every_field() -> None:
     schema = scene_schema()
     assert "walkers" in schema["properties"]
     fields = schema["$defs"]["Walker"]["properties"]
-    assert {"walker", "path", "mood", "start", "pace", "height", "lame", "limp", "color"} == set(fields)
+    assert {"walker", "path", "mood", "start", "pace", "height", "lame", "limp", "pushes", "color"} == set(fields)
     assert all(field["description"].endswith(".") for field in fields.values())
     json.dumps(schema)
 

@@ -10,6 +10,7 @@ from impel.files import Problem, check_writable
 
 if TYPE_CHECKING:
     from impel.gaits.evolve import Evolved
+    from impel.gaits.wishes import Wishes
 
 gait = typer.Typer(
     no_args_is_help=True,
@@ -57,7 +58,9 @@ def evolve(
     ] = Path("gait.yaml"),
     walker: Annotated[str, typer.Option(help="A built-in walker (creature, biped, hexapod) or a file.")] = "creature",
     seconds: Annotated[Number, _wish("Be there after this time; as soon as possible if not given.")] = None,
-    distance: Annotated[Number, _wish("How long the way is (m); 4 if not given.")] = None,
+    distance: Annotated[
+        Number, _wish("How long the way is (m), from standing to standing; 4, or twice its legs, if not given.")
+    ] = None,
     min_height: Annotated[Number, _wish("The body never sinks below this (m).")] = None,
     max_height: Annotated[Number, _wish("The body never rises above this (m).")] = None,
     min_pace: Annotated[Number, _wish("Steps are at least this long (m).")] = None,
@@ -67,6 +70,9 @@ def evolve(
         Number, _wish("The share of the weight that the lame leg may carry; 0.17 if not given.")
     ] = None,
     support: Annotated[int | None, _wish("How many feet stay on the ground at any time.", "COUNT")] = None,
+    min_contact: Annotated[Number, _wish("The share of its feet that are down, in the mean over time.")] = None,
+    min_heave: Annotated[Number, _wish("The body rises and sinks by at least this much (m).")] = None,
+    max_heave: Annotated[Number, _wish("The body rises and sinks by at most this much (m).")] = None,
     stairs: Stairs = None,
     obstacle: Obstacle = None,
     curve: Annotated[str, typer.Option(help="How feet move through the air: smooth, or as in the paper.")] = "smooth",
@@ -77,6 +83,9 @@ def evolve(
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same gait.")] = 0,
 ) -> None:
     """Evolve a gait that meets wishes: energy, time, height, pace, a limp, stairs.
+
+    Energy and time are those of the whole walk, from standing to standing. A time and an energy that no gait can meet
+    are refused, with the nearest that one does.
 
     Examples:
 
@@ -89,6 +98,7 @@ def evolve(
     from impel.cli.simulating import progress
     from impel.complaints import validated
     from impel.gaits.evolve import evolve as search
+    from impel.gaits.evolve import nearest_granted
     from impel.gaits.gait import save_gait
     from impel.gaits.walker import load_walker
     from impel.gaits.wishes import Wishes
@@ -99,25 +109,42 @@ def evolve(
     given = {
         "energy": energy, "seconds": seconds, "distance": distance, "min_height": min_height,
         "max_height": max_height, "min_pace": min_pace, "max_pace": max_pace, "lame": lame, "max_load": max_load,
-        "support": support, "curve": curve, "ground": _ground(stairs, obstacle),
+        "support": support, "min_contact": min_contact, "min_heave": min_heave, "max_heave": max_heave,
+        "curve": curve, "ground": _ground(stairs, obstacle),
     }  # fmt: skip
     wishes = validated(Wishes, {name: value for name, value in given.items() if value is not None}, "wishes")
     creature = load_walker(walker)
-    with progress(f"Evolving {creature.name}") as report:
-        evolved = search(
-            creature, wishes, generations=generations, population=population, seed=seed,
-            strategy=strategy,  # type: ignore[arg-type]
-            free_delays=free_delays, on_generation=lambda best: report(best.number + 1, generations + 1),
-        )  # fmt: skip
+    way = wishes.way(creature)
+
+    def run(wanted: Wishes, title: str = "Evolving") -> "Evolved":
+        with progress(f"{title} {creature.name}") as report:
+            return search(
+                creature, wanted, generations=generations, population=population, seed=seed,
+                strategy=strategy,  # type: ignore[arg-type]
+                free_delays=free_delays, on_generation=lambda best: report(best.number + 1, generations + 1),
+            )  # fmt: skip
+
+    evolved = run(wishes)
     bred = f"stopped early, after {len(evolved.history) - 1} of {generations} generations"
     if not evolved.possible:
         cut = f" ({bred})" if evolved.interrupted else ""
         raise Problem(f"wishes: no gait of {creature.name} meets them all{cut}: {', '.join(evolved.binding)}")
+    if seconds is not None and not evolved.interrupted and not evolved.meets(wishes):
+        granted = nearest_granted(wishes, evolved, lambda other: run(other, "Looking for what can be granted to"))
+        raise Problem(_refusal(creature.name, way, wishes, evolved, granted))
     save_gait(output, evolved.gait.model_copy(update={"walker": walker}))
-    _tell(evolved, wishes.energy_per_distance, wishes.seconds_per_distance)
+    _tell(evolved, wishes, way)
     if evolved.interrupted:
         print(f"{bred}: the best so far was kept")
     print(f"wrote {output}")
+
+
+def _refusal(name: str, way: float, wishes: "Wishes", found: "Evolved", granted: "Wishes | None") -> str:
+    why = ", ".join(found.binding) or "too few generations"
+    line = f"wishes: {name} cannot walk {way:g} m in {wishes.seconds:g} s for an energy of {wishes.energy:g} ({why})"
+    if granted is None:
+        return f"{line}; nor could anything near be found"
+    return f"{line}; the nearest that it can: --energy {granted.energy:g} --seconds {granted.seconds:g}"
 
 
 def _check_document(output: Path, what: str) -> None:
@@ -178,17 +205,17 @@ def library(
     print(f"wrote {output}")
 
 
-def _tell(evolved: "Evolved", energy: float, seconds: float | None) -> None:
+def _tell(evolved: "Evolved", wishes: "Wishes", way: float) -> None:
     measured = evolved.measured
     print(
-        f"energy {evolved.energy:.2f} of {energy:g} for 4 m in {evolved.seconds:.2f} s, fitness {evolved.fitness:.2f}"
+        f"energy {evolved.energy:.2f} of {wishes.energy:g} for {way:g} m in {evolved.seconds:.2f} s, "
+        f"fitness {evolved.fitness:.2f}"
     )
     print(", ".join(f"{term} {getattr(measured, term)[0]:.1f}" for term in ("torque", "legs", "body", "acceleration")))
-    missed = [f"energy is {evolved.energy / energy - 1:+.1%} off"] if abs(evolved.energy / energy - 1) > 0.01 else []
-    if seconds is not None and abs(evolved.seconds / seconds - 1) > 0.01:
-        missed.append(f"time is {evolved.seconds / seconds - 1:+.1%} off")
-    if missed:
-        print(f"not reached: {', '.join(missed)}; in the way: {', '.join(evolved.binding) or 'too few generations'}")
+    off = evolved.energy / wishes.energy - 1
+    if abs(off) > 0.01:
+        why = ", ".join(evolved.binding) or "too few generations"
+        print(f"not reached: energy is {off:+.1%} off; in the way: {why}")
 
 
 @gait.command()
@@ -204,8 +231,13 @@ def walk(
     output: TakeFiles,
     mood: Annotated[str | None, _wish("From exhausted (0) to exuberant (100); 50 if not given.", "KEYS")] = None,
     path: Annotated[
-        str, typer.Option(metavar="POINTS", help="Points to walk through, as x,y in metres, with spaces between.")
-    ] = "0,0 8,0",
+        str | None,
+        _wish(
+            "Points to walk through, as x,y in metres, with spaces between; if not given, straight on as far as the "
+            "gait was evolved for, or 8 m.",
+            "POINTS",
+        ),
+    ] = None,
     pace: Annotated[str | None, _wish("How long steps are (m).", "KEYS")] = None,
     height: Annotated[str | None, _wish("How high the body is (m), in the mean.", "KEYS")] = None,
     lame: Lame = None,
@@ -246,17 +278,17 @@ def walk(
     with progress(f"Walking {moods.walker.name}"):  # nobody knows beforehand how long it takes to arrive
         walked = take_a_walk(
             moods,
-            path=[_numbers("path", point, 2) for point in path.split()],
+            path=[_numbers("path", point, 2) for point in path.split()] if path else [(0, 0), (moods.distance or 8, 0)],
             lame=lame,
             ground=validated(Ground, _ground(stairs, obstacle), "ground"),
             seconds=seconds,
-            **{name: _keys(name, text) for name, text in keys.items()},
+            **{name: _keys(name, text) for name, text in keys.items()},  # type: ignore[arg-type]
         )
         take = as_take(walked, fps=fps)
     spent = walked.energy[-1].sum()
     print(
-        f"{moods.walker.name}: {walked.time[-1]:.1f} s, {len(walked.footfalls())} steps, "
-        f"{walked.along[-1]:.1f} m, energy {spent:.0f}"
+        f"{moods.walker.name}: {walked.time[-1]:.2f} s, {len(walked.footfalls())} steps, "
+        f"{walked.along[-1]:.1f} m, energy {spent:.1f}"
     )
     for file in output:
         with progress(f"Writing {file.name}") as report:

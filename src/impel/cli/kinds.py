@@ -100,6 +100,10 @@ def _scene(path: Path) -> Findings:
 
         doubts += opening_doubts(scene, str(path))
         notes = [*strengths(scene, str(path))] if scene.actors else []
+        if scene.walkers:
+            from impel.stage.walkers import heights
+
+            notes += heights(scene, str(path))
     held = counted(
         ("bodies", len(scene.bodies)), ("joints", len(scene.joints)), ("actors", len(scene.actors)),
         ("walkers", len(scene.walkers)),
@@ -131,24 +135,32 @@ def _toy(path: Path) -> Findings:
 
 
 def _walker(path: Path) -> Findings:
+    from impel.gaits.advice import walker_doubts
     from impel.gaits.walker import load_walker
 
     walker = load_walker(str(path))
-    return Findings(f"the walker {walker.name}: {counted(('legs', len(walker.legs)))}")
+    tall = f"its body is carried at most {walker.tallest:.3g} m high"
+    return Findings(f"the walker {walker.name}: {counted(('legs', len(walker.legs)))}, {tall}", walker_doubts(walker))
 
 
 def _gait(path: Path) -> Findings:
+    from impel.gaits.advice import gait_doubts, stature_of
+    from impel.gaits.energy import measure_gait
     from impel.gaits.gait import load_gait
 
     gait = load_gait(path)
-    return Findings(f"a gait of {gait.load_walker().name}")
+    walker = gait.load_walker()
+    return Findings(f"a gait of {walker.name}, {stature_of(walker, measure_gait(gait))}", gait_doubts(gait))
 
 
 def _library(path: Path) -> Findings:
+    from impel.gaits.advice import moods_doubts, stature_of
     from impel.gaits.mood import load_library, load_moods
 
-    library = load_library(path)
-    return Findings(f"moods of {load_moods(path).walker.name}: {counted(('gaits', len(library.gaits)))}")
+    library, moods = load_library(path), load_moods(path)
+    held = counted(("gaits", len(library.gaits)))
+    tall = stature_of(moods.walker, moods.measured)
+    return Findings(f"moods of {moods.walker.name}: {held}, {tall}", moods_doubts(moods))
 
 
 KINDS = {

@@ -137,9 +137,9 @@ def _hung(
     mass: Floats,
 ) -> list[tuple[int, ArrayLike, float]]:
     """The bodies on which others hang by ropes alone: where, and how much."""
-    root = {}
+    root: dict[int, int] = {}
     for i in (i for members in structures for i in members):  # parents first
-        root[i] = root[above[i][0]] if above[i][0] in root else i
+        root[i] = root.get(above[i][0], i)
     ends = [(one, place, other) for t in ropes for one, place, other in ((t.a, t.at, t.b), (t.b, t.end, t.a))]
 
     def hangs(body: int) -> bool:

@@ -1,7 +1,7 @@
 """A gait: the genes by which a walker walks, as a file that a person can edit.
 
-For the kernels a gait is one row of numbers: amplitude, pace, period, sway, stature, cycle (in periods), then one
-delay per leg (in periods). A foot is in the air for one period, then stays planted for the rest of the cycle, and
+For the kernels a gait is one row of numbers: amplitude, pace, period, sway, stature, spring, cycle (in periods), then
+one delay per leg (in periods). A foot is in the air for one period, then stays planted for the rest of the cycle, and
 each cycle carries the walker one pace.
 """
 
@@ -17,7 +17,7 @@ from impel.gaits.walker import Floats, Positive, Walker, _Strict, load_walker, w
 
 TICK = 1 / 240  # s; energies are summed and walks are computed at this rate (notes to paper 001)
 
-AMPLITUDE, PACE, PERIOD, SWAY, STATURE, CYCLE, DELAYS = range(7)  # columns of a row
+AMPLITUDE, PACE, PERIOD, SWAY, STATURE, SPRING, CYCLE, DELAYS = range(8)  # columns of a row
 
 Curve = Literal["smooth", "paper"]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -29,6 +29,9 @@ class Genes(_Strict):
     period: Positive = Field(description="How long one foot is in the air (s).")
     sway: NotNegative = Field(description="How far the body leans away from lifted feet.")
     stature: Positive = Field(description="How tall it stands on its legs, 1 being its usual stance.")
+    spring: NotNegative = Field(
+        default=0.0, description="How far its legs give under its weight, like springs (m); 0 is stiff."
+    )
     delays: list[NotNegative] = Field(description="When each foot is lifted, in periods from the start of the cycle.")
     cycle: Positive | None = Field(
         default=None, description="How long the cycle lasts, in periods; until the last foot has landed if not given."
@@ -44,7 +47,8 @@ class Genes(_Strict):
 
     def row(self) -> Floats:
         cycle = self.cycle if self.cycle is not None else 1.0 + max(self.delays)
-        return np.array([self.amplitude, self.pace, self.period, self.sway, self.stature, cycle, *self.delays])
+        reals = (self.amplitude, self.pace, self.period, self.sway, self.stature, self.spring)
+        return np.array([*reals, cycle, *self.delays])
 
 
 def _whose(value: Any) -> Any:
@@ -71,9 +75,15 @@ class Gait(_Strict):
 
     walker: WhoseGait
     curve: Curve = Field(default="smooth", description="How a foot moves through the air; `paper` lands hard.")
-    energy: NotNegative | None = Field(default=None, description="What walking 4 m costs; the mood.")
+    energy: NotNegative | None = Field(default=None, description="What walking that way costs; the mood.")
+    seconds: Positive | None = Field(
+        default=None, description="How long walking that way takes, from standing to standing."
+    )
+    distance: Positive | None = Field(
+        default=None, description="How long that way is (m); 4 m in full stride if not given."
+    )
     lame: str | None = Field(default=None, description="The leg that it spares, if any.")
-    genes: Genes
+    genes: Genes = Field(description="How it walks.")
 
     def load_walker(self) -> Walker:
         walker = walker_of(self.walker)
@@ -95,6 +105,7 @@ def genes_of(row: Floats) -> Genes:
         period=values[PERIOD],
         sway=values[SWAY],
         stature=values[STATURE],
+        spring=values[SPRING],
         delays=delays,
         cycle=None if whole else values[CYCLE],
     )

@@ -1,6 +1,5 @@
 """Make a library of moods: gaits for wishes of rising energy, each near the one below, so that they can be blended."""
 
-import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -9,25 +8,39 @@ from numpy.typing import NDArray
 from impel.complaints import validated
 from impel.files import Problem
 from impel.gaits.encoding import Encoding
-from impel.gaits.energy import measure
+from impel.gaits.energy import Measured, measure
 from impel.gaits.evolve import measure_rows
 from impel.gaits.gait import genes_of, reference
 from impel.gaits.mood import Library, Moods, Rung
 from impel.gaits.walker import Floats, Walker
-from impel.gaits.wishes import Wishes, excesses, fitness, limits_for
+from impel.gaits.wishes import Wishes, bounds_for, excesses, fitness
 from impel.search.run import search
 from impel.search.strategies import CMA
 
 NEARNESS = (0.1, 1.0, 10.0)  # how much a rung is drawn to the one below: the first that lets the two be blended
 BUDGET = 6000  # gaits tried for a rung
 RUNGS = 6
+FITS = 0.02  # of a rung's energy and time that it may miss
+LIVELY = 2  # how well two rungs can be blended at best
 CALM = (
     0.11  # m/s a tick: what the body's velocity may change by, with room for what slides of the mood add (0.2 in all)
 )
 TRIED = 20_000  # random gaits by which it is found out what a walker can do
 FEWEST = 50  # of these that must be able to walk, for their energies to tell anything
 NEIGHBOURS = 0.05  # share of them that count as having a rung's energy
-HURRY = (0.5, 0.05)  # how a rung's time ranks among theirs: leisurely when exhausted, fast when exuberant
+HURRY = (0.6, 0.15)  # how the times of the first and the last rung rank: leisurely when exhausted, fast when exuberant
+STATURE = (
+    0.05,
+    0.85,
+)  # how the heights of the first and the last rung rank: crouched when exhausted, tall when exuberant
+FRUGAL = 0.9  # of what the cheapest of random gaits cost: evolution finds better
+UNMOVED = 1e-3  # rad: a body that rolls or pitches less does not seem to
+RISE = 1.1  # by which roll and pitch grow from rung to rung, at least
+HEAVE = 0.04  # leg lengths by which an exuberant body rises and sinks, if its gaits can do as much ...
+CALMEST = 0.12  # ... and what is left of that when exhausted
+NEAR_HEAVE = 0.1  # by which a rung may miss its heave
+CONTACT = (0.66, 0.5)  # share of its feet that are down at least: dragged when exhausted, two feet of two at times
+LIGHTER = 0.08  # by which more of them may be down
 FAST = 0.1  # share of the walking gaits by which the orders of the feet are compared, the fastest
 
 
@@ -47,17 +60,23 @@ def evolve_library(
     rungs: list[Rung] = []
     below: Floats | None = None
     for wishes in ladder:
-        encoding = Encoding(one_order, limits_for(one_order, wishes))
+        encoding = Encoding(one_order, bounds_for(one_order, wishes), curve=wishes.curve)
 
         def report(count: int, _: float, done: int = len(rungs) * BUDGET) -> None:
             if progress is not None:
                 progress(done + min(count, BUDGET), len(ladder) * BUDGET)
 
+        least = None if not rungs else measure(walker, rungs[-1].genes.row(), curve=wishes.curve)
+        found = []
         for nearness in NEARNESS:
-            point = _next_rung(one_order, wishes, encoding, below, nearness, seed, report)
+            point = _next_rung(one_order, wishes, encoding, below, least, nearness, seed, report)
             row = encoding.rows(point[None])[0]
-            if not rungs or _blends(walker, rungs[-1].genes.row(), row, wishes):
+            blends = _blends(walker, rungs[-1].genes.row(), row, wishes) if rungs else LIVELY
+            found.append((blends > 0, _fits(walker, wishes, row), blends, -nearness, point))
+            if found[-1][:3] == (True, True, LIVELY):
                 break
+        *_, point = max(found, key=lambda each: each[:4])
+        row = encoding.rows(point[None])[0]
         below = point
         rungs.append(Rung(wishes=wishes, genes=genes_of(row)))
     library = Library(walker=reference(walker), curve=ladder[0].curve, order=list(order), gaits=rungs)
@@ -68,12 +87,24 @@ def evolve_library(
     return library
 
 
-def _blends(walker: Walker, below: Floats, row: Floats, wishes: Wishes) -> bool:
+def _fits(walker: Walker, wishes: Wishes, row: Floats) -> bool:
+    """Whether a gait has the energy and the time of its rung."""
+    measured, part = measure_rows(walker, wishes, row), wishes.measured_in(walker)
+    off = measured.energy[0] / (part * wishes.energy), measured.seconds[0] / (part * (wishes.seconds or np.inf))
+    return abs(off[0] - 1) < FITS and (wishes.seconds is None or abs(off[1] - 1) < FITS)
+
+
+def _blends(walker: Walker, below: Floats, row: Floats, wishes: Wishes) -> int:
+    """How well a mood can slide from one gait to the other: not at all; spending more all the way; and moving the body
+    more all the way, too."""
     try:
-        Moods(walker, np.stack([below, row]), curve=wishes.curve)
+        between = Moods(walker, np.stack([below, row]), curve=wishes.curve).measured
     except Problem:
-        return False
-    return True
+        return 0
+    if wishes.curve == "paper":
+        return LIVELY
+    moves = between.heave, between.roll, between.pitch
+    return LIVELY if all(np.all(np.diff(move[::6]) > 0) for move in moves) else 1
 
 
 def _next_rung(
@@ -81,14 +112,20 @@ def _next_rung(
     wishes: Wishes,
     encoding: Encoding,
     below: Floats | None,
+    least: Measured | None,
     nearness: float,
     seed: int,
     report: Callable[[int, float], None],
 ) -> Floats:
+    part = wishes.measured_in(walker)
+
     def evaluate(points: Floats) -> Floats:
         measured = measure_rows(walker, wishes, encoding.rows(points))
-        scores = fitness(wishes, measured, measured.seconds) / wishes.energy_per_distance
-        if below is not None:
+        scores = fitness(wishes, measured, measured.seconds, part=part) / (part * wishes.energy)
+        if below is not None and least is not None:
+            for name in ("roll", "pitch"):
+                grown = getattr(measured, name) / (RISE * getattr(least, name)[0] + 1e-9)
+                scores += np.maximum(0.0, 1.0 - grown)
             scores += nearness * np.square(points - below)[:, :-1].sum(axis=1)
         return -scores
 
@@ -112,25 +149,55 @@ def ladder_for(walker: Walker, *, seed: int = 0) -> tuple[list[int], list[Wishes
     random = np.random.default_rng(seed)
     support = len(walker.legs) // 2
     orders = walker.all_orders()
-    # How far the body reaches below its centre: lower it would be in the ground. Up to the next millimetre.
-    under = math.ceil(1000 * (float(walker.body.depth(np.zeros(1))[0]) - walker.sole)) / 1000
-    which, _, seconds = _walking(walker, orders, support, under, random)
-    fast = which[np.argsort(seconds)[: int(FAST * len(which))]]
+    # How far the body reaches below its centre: lower it would be in the ground.
+    under = float(walker.body.depth(np.zeros(1))[0]) - walker.sole
+    under = 0.0 if under <= 0 else _short(1.01 * under)
+    which, tried = _walking(walker, orders, support, under, random)
+    fast = which[np.argsort(tried["seconds"])[: int(FAST * len(which))]]
     order = list(orders[int(np.argmax(np.bincount(fast, minlength=len(orders))))])
-    _, energy, seconds = _walking(walker, [order], support, under, random)
+    _, tried = _walking(walker, [order], support, under, random)
+    energy, seconds, heave = tried["energy"], tried["seconds"], tried["heave"]
     if len(energy) < FEWEST:
         raise Problem(
             f"{walker.name}: of {TRIED} random gaits only {len(energy)} walk smoothly with {support} feet on the "
             "ground; its limits or its legs leave no room for a mood"
         )
-    low, high = np.quantile(energy, [0.01, 0.95])
+    # Exuberant are those that bounce and are fast; exhausted the cheapest, which take their time.
+    liveliest = min(HEAVE * walker.leg_length, float(np.quantile(heave, 0.75)))
+    lively = heave >= liveliest
+    lively &= seconds <= np.quantile(seconds[lively], HURRY[1])
+    low, high = FRUGAL * float(np.quantile(energy, 0.01)), float(np.quantile(energy[lively], 0.9))
+    slow = float(np.quantile(seconds[_nearest(energy, low)], HURRY[0]))
+    quick = min(float(np.median(seconds[lively])), slow)
+    energies, times = np.geomspace(low, high, RUNGS), np.geomspace(slow, quick, RUNGS)
+    heaves = np.geomspace(CALMEST * liveliest, liveliest, RUNGS)
+    heights = np.quantile(tried["low"], STATURE)
+    contacts = np.minimum(np.linspace(*CONTACT, RUNGS), 0.98 * tried["contact"].max())
     ladder: list[Wishes] = []
-    for wanted, rank in zip(np.geomspace(low, high, RUNGS), np.linspace(*HURRY, RUNGS)):
-        near = np.argsort(np.abs(np.log(energy / wanted)))[: max(5, int(NEIGHBOURS * len(energy)))]
-        time = min([float(np.quantile(seconds[near], rank)), *(rung.seconds or np.inf for rung in ladder)])
-        wishes = {"energy": _short(wanted), "seconds": _short(time), "support": support, "max_jump": CALM}
-        ladder.append(Wishes.model_validate(wishes | ({"min_height": under} if under > 0 else {})))
+    for k in range(RUNGS):
+        wishes = {
+            "energy": _short(energies[k]),
+            "seconds": _short(times[k]),
+            "in_full_stride": True,
+            "support": support,
+            "max_jump": CALM,
+            "min_heave": _short((1 - NEAR_HEAVE) * heaves[k]),
+            "max_heave": _short((1 + NEAR_HEAVE) * heaves[k]),
+            "min_contact": _short(contacts[k]),
+        }
+        if tried["contact"].min() < contacts[k]:
+            wishes["max_contact"] = _short(contacts[k] + LIGHTER)
+        up = k / (RUNGS - 1)
+        wishes["min_height"] = _short(max(under, heights[0] * (1 - up) + heights[1] * up))
+        if k < RUNGS // 2:
+            wishes["max_height"] = _short(heights[0] * (0.5 - up) + heights[1] * (0.5 + up))
+        ladder.append(Wishes.model_validate(wishes))
     return order, ladder
+
+
+def _nearest(energy: Floats, wanted: float) -> NDArray[np.int64]:
+    """Which gaits have about this energy."""
+    return np.argsort(np.abs(np.log(energy / wanted)))[: max(5, int(NEIGHBOURS * len(energy)))]
 
 
 def _short(value: float) -> float:
@@ -140,12 +207,15 @@ def _short(value: float) -> float:
 
 def _walking(
     walker: Walker, orders: Sequence[Sequence[int]], support: int, under: float, random: np.random.Generator
-) -> tuple[NDArray[np.int64], Floats, Floats]:
-    """Of random gaits those that walk smoothly, off the ground: number of their order, energy and seconds."""
+) -> tuple[NDArray[np.int64], dict[str, Floats]]:
+    """Of random gaits those that walk smoothly, off the ground, with a body that moves: number of their order, and
+    what they do."""
     choice = walker.model_copy(update={"orders": [list(order) for order in orders]})
-    encoding = Encoding(choice, walker.limits)
+    encoding = Encoding(choice, walker.bounds)
     points = random.random((TRIED, encoding.dimension))
     measured = measure(walker, encoding.rows(points))
     good = (measured.stretch <= 0) & (measured.jump <= CALM) & (measured.support >= support) & (measured.low > under)
+    good &= (measured.roll > UNMOVED) & (measured.pitch > UNMOVED)
     which = np.minimum((points[:, -1] * len(orders)).astype(int), len(orders) - 1)
-    return which[good], measured.energy[good], measured.seconds[good]
+    told = {name: getattr(measured, name)[good] for name in ("energy", "seconds", "heave", "contact", "low")}
+    return which[good], told

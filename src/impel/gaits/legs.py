@@ -1,4 +1,4 @@
-"""How a foot moves through the air, where the body goes because of it, and where the knee is."""
+"""How a foot moves through the air, where the hips of a tilted body are, and where the knee is."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from impel.gaits.walker import Floats, Rig
 from impel.kernel import kernel
-from impel.motion.rotations import axpy, dot, norm, scale, sub
+from impel.motion.rotations import axpy, dot, get3, norm, scale, set3, sub
 
 
 @kernel(inline=True)
@@ -37,83 +37,56 @@ def find_knee(hip, foot, pole, upper, lower):
 
 
 @kernel(inline=True)
-def place_body(foot, floor, lame, limp, spare, sway, stature, cosine, sine, rig, body):
-    """001, eqs. 2 and 3: lean away from lifted feet, stand as high as the spread of the legs allows.
-
-    `foot` (n, 3) are the feet in the world, `floor` (n,) the ground under each; (cosine, sine) is the heading. To the
-    degree `limp` the body leans off the lame leg by `spare`, however high its foot is; the paper's limp is (1, sway),
-    and `spare` = 1 leaves the leg out. Writes the body's place to `body` (3,).
-    """
-    n = foot.shape[0]
-    middle_x = 0.0
-    middle_y = 0.0
-    rest_x = 0.0
-    rest_y = 0.0
-    for i in range(n):
-        middle_x += foot[i, 0]
-        middle_y += foot[i, 1]
-        rest_x += rig.rest[i, 0]
-        rest_y += rig.rest[i, 1]
-    middle_x /= n
-    middle_y /= n
-    rest_x /= n
-    rest_y /= n
-    x = 0.0
-    y = 0.0
-    for i in range(n):
-        lean = sway * (1.0 - 1.0 / (foot[i, 2] - floor[i] + 1.0))
-        if i == lame:
-            lean += limp * (spare - lean)
-        x += foot[i, 0] + lean * (middle_x - foot[i, 0])
-        y += foot[i, 1] + lean * (middle_y - foot[i, 1])
-    body[0] = x / n - (cosine * rest_x - sine * rest_y)
-    body[1] = y / n - (sine * rest_x + cosine * rest_y)
-    z = 0.0
-    for i in range(n):
-        dx = body[0] + cosine * rig.hip[i, 0] - sine * rig.hip[i, 1] - foot[i, 0]
-        dy = body[1] + sine * rig.hip[i, 0] + cosine * rig.hip[i, 1] - foot[i, 1]
-        z += floor[i] - rig.hip[i, 2]
-        z += stature * math.sqrt(max(0.0, rig.stance * rig.stance - dx * dx - dy * dy))
-    body[2] = z / n
-
-
-@kernel(inline=True)
 def flat_distance(x, y, other_x, other_y):
     """As seen from above. (`math.hypot` guards against overflow, which takes a quarter of all the time.)"""
     return math.sqrt((x - other_x) * (x - other_x) + (y - other_y) * (y - other_y))
 
 
 @kernel(inline=True)
-def hip_of(body, cosine, sine, hip, i):
+def frame_of(cosine, sine, roll, pitch):
+    """A body's axes, row by row: turned about z by its heading, then about its y by the pitch, then about its x."""
+    cp, sp = math.cos(pitch), math.sin(pitch)
+    cr, sr = math.cos(roll), math.sin(roll)
     return (
-        body[0] + cosine * hip[i, 0] - sine * hip[i, 1],
-        body[1] + sine * hip[i, 0] + cosine * hip[i, 1],
-        body[2] + hip[i, 2],
+        cosine * cp, cosine * sp * sr - sine * cr, cosine * sp * cr + sine * sr,
+        sine * cp, sine * sp * sr + cosine * cr, sine * sp * cr - cosine * sr,
+        -sp, cp * sr, cp * cr,
+    )  # fmt: skip
+
+
+@kernel(inline=True)
+def turned(frame, rows, i):
+    """The i-th vector of a body's frame, as it lies in the world."""
+    x, y, z = rows[i, 0], rows[i, 1], rows[i, 2]
+    return (
+        frame[0] * x + frame[1] * y + frame[2] * z,
+        frame[3] * x + frame[4] * y + frame[5] * z,
+        frame[6] * x + frame[7] * y + frame[8] * z,
     )
 
 
+@kernel(inline=True)
+def hip_of(body, frame, hip, i):
+    x, y, z = turned(frame, hip, i)
+    return body[0] + x, body[1] + y, body[2] + z
+
+
 @kernel
-def _pose_legs(body, heading, foot, rig, hip, knee):
+def _pose_legs(body, heading, tilt, foot, rig, hip, knee, pole):
     for f in range(body.shape[0]):
-        cosine = math.cos(heading[f])
-        sine = math.sin(heading[f])
+        frame = frame_of(math.cos(heading[f]), math.sin(heading[f]), tilt[f, 0], tilt[f, 1])
         for i in range(foot.shape[1]):
-            at = hip_of(body[f], cosine, sine, rig.hip, i)
-            end = (foot[f, i, 0], foot[f, i, 1], foot[f, i, 2])
-            pole = (
-                cosine * rig.pole[i, 0] - sine * rig.pole[i, 1],
-                sine * rig.pole[i, 0] + cosine * rig.pole[i, 1],
-                rig.pole[i, 2],
-            )
-            bend = find_knee(at, end, pole, rig.length[i, 0], rig.length[i, 1])
-            for c in range(3):
-                hip[f, i, c] = at[c]
-                knee[f, i, c] = bend[c]
+            at = hip_of(body[f], frame, rig.hip, i)
+            side = turned(frame, rig.pole, i)
+            bend = find_knee(at, get3(foot[f], i), side, rig.length[i, 0], rig.length[i, 1])
+            set3(hip[f], i, at)
+            set3(knee[f], i, bend)
+            set3(pole[f], i, side)
 
 
-def pose_legs(rig: Rig, body: Floats, heading: Floats, foot: Floats) -> tuple[Floats, Floats]:
-    """Hips and knees (F, n, 3) of frames with bodies (F, 3), headings (F,) in radians and feet (F, n, 3)."""
-    hip = np.empty_like(foot)
-    knee = np.empty_like(foot)
-    _pose_legs(body, heading, foot, rig, hip, knee)
-    return hip, knee
+def pose_legs(rig: Rig, body: Floats, heading: Floats, tilt: Floats, foot: Floats) -> tuple[Floats, Floats, Floats]:
+    """Hips, knees and the sides that knees point to (F, n, 3) of frames with bodies (F, 3), headings (F,) in radians,
+    rolls and pitches (F, 2) and feet (F, n, 3)."""
+    hip, knee, pole = np.empty_like(foot), np.empty_like(foot), np.empty_like(foot)
+    _pose_legs(body, heading, tilt, foot, rig, hip, knee, pole)
+    return hip, knee, pole

@@ -32,8 +32,8 @@ FINENESS = 60  # blends tabulated between two evolved gaits; named energies are 
 
 
 class Rung(_Strict):
-    wishes: Wishes
-    genes: Genes
+    wishes: Wishes = Field(description="What was wished for, by which the gait can be found again.")
+    genes: Genes = Field(description="How it walks.")
 
 
 class Library(_Strict):
@@ -54,12 +54,14 @@ class Library(_Strict):
 class Moods:
     """A table of gaits along which a walker's mood can slide while it walks."""
 
+    distance: float | None = None  # m: the way that a single gait was evolved for
+
     def __init__(self, walker: Walker, rows: Floats, *, curve: Curve = "smooth", lame: str | None = None) -> None:
         self.walker = walker
         self.curve: Curve = curve
         self.lame = lame
         self.rows = _blend(rows)
-        measured = measure(walker, self.rows, curve=curve, lame=lame)
+        self.measured = measured = measure(walker, self.rows, curve=curve, lame=lame)
         self.energies = measured.energy
         if np.any(np.diff(self.energies) <= 0):
             where = int(np.argmin(np.diff(self.energies))) // FINENESS
@@ -72,7 +74,9 @@ class Moods:
     @classmethod
     def of_gait(cls, gait: Gait) -> "Moods":
         """No slider, just one gait."""
-        return cls(gait.load_walker(), gait.genes.row()[None], curve=gait.curve, lame=gait.lame)
+        alone = cls(gait.load_walker(), gait.genes.row()[None], curve=gait.curve, lame=gait.lame)
+        alone.distance = gait.distance
+        return alone
 
     @classmethod
     def of_library(cls, library: Library) -> "Moods":

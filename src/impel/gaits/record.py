@@ -9,13 +9,13 @@ import numpy as np
 from impel.files import Problem
 from impel.gaits.energy import TERMS
 from impel.gaits.gait import AMPLITUDE, PACE, TICK
-from impel.gaits.legs import pose_legs
+from impel.gaits.ground import TOP
+from impel.gaits.posing import parts_of, pose_all
 from impel.gaits.walk import Walk
 from impel.gaits.walker import Floats, rig_of
 from impel.takes.resampling import resampled
 from impel.takes.take import Take
 
-GROUND_WIDTH = 4.0  # m, of the stairs and obstacles as drawn
 GROUND_COLOR = "#b8b0a2"
 FLOOR_COLOR = "#d8d8d4"
 
@@ -34,62 +34,19 @@ class Tracks:
 
 def tracks(walk: Walk, *, every: int = 1) -> Tracks:
     """Key-frames of all the walker's bodies, every tick or every few."""
-    walker = walk.walker
-    rig = rig_of(walker)
-    body, heading, foot = walk.body[::every], walk.heading[::every], walk.foot[::every]
-    hip, knee = pose_legs(rig, body, heading, foot)
-    cosine, sine = np.cos(heading), np.sin(heading)
-    turn = np.zeros((len(body), 3, 3))
-    turn[:, 0, 0], turn[:, 0, 1], turn[:, 1, 0], turn[:, 1, 1], turn[:, 2, 2] = cosine, -sine, sine, cosine, 1.0
-    # The legs bend in the plane of hip, foot and pole, whose normal is their y axis: it never flips as they straighten.
-    normal = np.cross(foot - hip, np.einsum("fij,nj->fni", turn, rig.pole))
-    normal /= np.linalg.norm(normal, axis=-1, keepdims=True)
-    upper = _along(hip - knee, normal)
-    lower = _along(knee - foot, normal)
-    yaw = np.stack([np.cos(heading / 2), 0 * heading, 0 * heading, np.sin(heading / 2)], axis=-1)
-    still = np.zeros_like(yaw)
-    still[:, 0] = 1.0
-    names, shapes, colors = ["body"], [dict(walker.body.shape)], [walker.body.color]
-    positions, orientations = [body], [yaw]
-    radius = walker.thickness
-    for i, (name, leg) in enumerate(walker.legs.items()):
-        names += [f"{name}.upper", f"{name}.lower", f"{name}.foot"]
-        shapes += [{"capsule": {"radius": radius, "length": length}} for length in (leg.upper, leg.lower)]
-        shapes.append({"sphere": walker.sole})
-        colors += [walker.color] * 3
-        positions += [(hip[:, i] + knee[:, i]) / 2, (knee[:, i] + foot[:, i]) / 2, foot[:, i]]
-        orientations += [upper[:, i], lower[:, i], still]
-    place = np.stack(positions, axis=1)
-    place[:, :, 2] += walker.sole  # the walk is of the soles, the bodies stand on them
-    return Tracks(names, shapes, colors, walk.time[::every], place, np.stack(orientations, axis=1))
-
-
-def _along(z: Floats, y: Floats) -> Floats:
-    """Orientations (F, n, 4) whose local z lies along z and whose local y is y, turning without a jump."""
-    z = z / np.linalg.norm(z, axis=-1, keepdims=True)
-    x = np.cross(y, z)
-    r = np.stack([x, y, z], axis=-1)
-    m00, m11, m22 = r[..., 0, 0], r[..., 1, 1], r[..., 2, 2]
-    # Of the four ways to read a quaternion off a matrix, the one that divides by its greatest part (Shepperd 1978).
-    ways = np.stack([m00 + m11 + m22, m00 - m11 - m22, m11 - m00 - m22, m22 - m00 - m11], axis=-1)
-    best = np.argmax(ways, axis=-1)
-    yx, xy = r[..., 1, 0], r[..., 0, 1]
-    zx, xz = r[..., 2, 0], r[..., 0, 2]
-    zy, yz = r[..., 2, 1], r[..., 1, 2]
-    rows = np.stack(
-        [
-            np.stack([1 + ways[..., 0], zy - yz, xz - zx, yx - xy], axis=-1),
-            np.stack([zy - yz, 1 + ways[..., 1], yx + xy, xz + zx], axis=-1),
-            np.stack([xz - zx, yx + xy, 1 + ways[..., 2], zy + yz], axis=-1),
-            np.stack([yx - xy, xz + zx, zy + yz, 1 + ways[..., 3]], axis=-1),
-        ],
-        axis=-2,
+    parts = parts_of(walk.walker)
+    series = (np.ascontiguousarray(each[::every]) for each in (walk.body, walk.heading, walk.tilt, walk.foot))
+    body, heading, tilt, foot = series
+    position, orientation = (np.empty((len(body) * len(parts), size)) for size in (3, 4))
+    pose_all(body, heading, tilt, foot, rig_of(walk.walker), walk.walker.sole, position, orientation)
+    return Tracks(
+        [part.name for part in parts],
+        [part.shape for part in parts],
+        [part.color for part in parts],
+        walk.time[::every],
+        position.reshape(len(body), len(parts), 3),
+        orientation.reshape(len(body), len(parts), 4),
     )
-    q = np.take_along_axis(rows, best[..., None, None], axis=-2)[..., 0, :]
-    q /= np.linalg.norm(q, axis=-1, keepdims=True)
-    flips = np.where(np.sum(q[1:] * q[:-1], axis=-1) < 0, -1.0, 1.0)
-    q[1:] *= np.cumprod(flips, axis=0)[..., None]
-    return q
 
 
 def as_take(walk: Walk, *, fps: float = 60) -> Take:
@@ -141,21 +98,15 @@ def _point(walk: Walk, time: float, leg: int) -> list[float]:
 
 def _ground(walk: Walk) -> tuple[list[str], list[dict[str, Any]], list[str], Floats]:
     """The floor, and boxes for what is higher, each with its place and orientation (N, 7)."""
-    edges = walk.ground.edges()
-    bottom = float(edges[:, 1].min())
+    bottom = float(walk.surfaces[0, TOP])
     names: list[str] = ["floor"]
     shapes: list[dict[str, Any]] = [{"plane": {}}]
     places = [[0.0, 0.0, bottom, 1.0, 0.0, 0.0, 0.0]]
-    x, y, heading = map(float, walk.way[0])
-    # The first and the last piece have no end; as drawn they reach well beyond the walk.
-    starts = np.append(edges[:, 0], max(edges[-1, 0], float(walk.along.max())) + GROUND_WIDTH)
-    starts[0] = min(edges[1, 0], 0.0) - GROUND_WIDTH if len(edges) > 1 else 0.0
-    for k, top in enumerate(edges[:, 1]):
-        if top > bottom:
-            names.append(f"ground.{k}")
-            shapes.append({"box": [float(starts[k + 1] - starts[k]), GROUND_WIDTH, float(top) - bottom]})
-            along = float(starts[k] + starts[k + 1]) / 2
-            at = [x + math.cos(heading) * along, y + math.sin(heading) * along, (bottom + float(top)) / 2]
-            places.append([*at, math.cos(heading / 2), 0.0, 0.0, math.sin(heading / 2)])
+    for k, row in enumerate(walk.surfaces[1:], 1):
+        x, y, cosine, sine, half_length, half_width, top, _ = map(float, row)
+        names.append(f"ground.{k}")
+        shapes.append({"box": [2 * half_length, 2 * half_width, top - bottom]})
+        half = math.atan2(sine, cosine) / 2
+        places.append([x, y, (bottom + top) / 2, math.cos(half), 0.0, 0.0, math.sin(half)])
     colors = [FLOOR_COLOR] + [GROUND_COLOR] * (len(names) - 1)
     return names, shapes, colors, np.array(places)

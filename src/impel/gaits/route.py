@@ -10,54 +10,56 @@ from impel.gaits.walker import Floats
 from impel.kernel import Floats2, kernel, struct
 from impel.motion.paths import make_paths, polyline
 
-SPACING = 0.01  # m between the places of the table
-FARTHEST = 10_000.0  # m; longer was not meant
-FORESIGHT = 2.0  # m before a turn in which steps get shorter, and half as much behind it
-SOFTENING = 0.4  # m over which a change of direction is spread, so that the body does not start to turn with a jerk
+# In leg lengths:
+SPACING = 0.005  # between the places of the table
+FORESIGHT = 0.5  # before a turn, in which steps get shorter, and half as much behind it
+SOFTENING = 1.0  # over which a change of direction is spread: the body turns into a corner before its feet are there
+NEAREST = 0.005  # of two points that are not the same place
+FARTHEST = 5000.0  # longer was not meant
 
 
 @struct
 class Route:
-    table: Floats2  # (K, 4) x, y, heading (rad), sharpest curvature soon to come (1/m), every SPACING metres
+    table: Floats2  # (K, 4) x, y, heading (rad), sharpest curvature soon to come (1/m), evenly spaced
     length: float  # m
     straight: bool
 
 
-def make_route(points: ArrayLike) -> Route:
-    """Through points (n, 2) in metres; the walker starts at the first and stops at the last."""
+def make_route(points: ArrayLike, leg_length: float) -> Route:
+    """Through points (n, 2) in metres; a walker with such legs starts at the first and stops at the last."""
     keys = np.array(points, np.float64)
     if keys.ndim != 2 or keys.shape[1] != 2 or len(keys) < 2:
         raise Problem("path: needs at least two points, each as x,y")
     if not np.isfinite(keys).all():
         raise Problem("path: points must be finite numbers")
     steps = np.linalg.norm(np.diff(keys, axis=0), axis=1)
-    if steps.min() < 0.01:
+    if steps.min() < NEAREST * leg_length:
         place = int(np.argmin(steps))
         raise Problem(f"path: points {place + 1} and {place + 2} are the same place")
-    if steps.sum() > FARTHEST:
-        raise Problem(f"path: is {steps.sum():.4g} m long, must be at most {FARTHEST:g} m")
+    if steps.sum() > FARTHEST * leg_length:
+        raise Problem(f"path: is {steps.sum():.4g} m long, must be at most {FARTHEST * leg_length:g} m")
     curve = keys
     if len(keys) > 2:  # two points are a straight line, for which nothing has to be compiled
         curve = polyline(make_paths([np.column_stack([keys, np.zeros(len(keys))])], [False]), 0, 128)[:, :2]
     along = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(curve, axis=0), axis=1)))
     length = float(along[-1])
-    count = max(2, math.ceil(length / SPACING) + 1)
+    count = max(2, math.ceil(length / (SPACING * leg_length)) + 1)
     s = np.linspace(0.0, length, count)
     x, y = np.interp(s, along, curve[:, 0]), np.interp(s, along, curve[:, 1])
     heading = np.unwrap(np.arctan2(np.gradient(y, s), np.gradient(x, s)))
-    heading = _soften(heading)
+    heading = _soften(heading, SOFTENING)
     curvature = np.abs(np.gradient(heading, s))
     reach = round(FORESIGHT / SPACING)
     near = np.lib.stride_tricks.sliding_window_view(
         np.pad(curvature, (reach // 2, reach), mode="edge"), 3 * reach // 2 + 1
     )
-    table = np.column_stack([x, y, heading, _soften(near.max(axis=1)[:count])])
+    table = np.column_stack([x, y, heading, _soften(near.max(axis=1)[:count], FORESIGHT / 2)])
     return Route(table, length, bool(np.ptp(heading) < 1e-9))
 
 
-def _soften(series: Floats) -> Floats:
-    """A moving mean over SOFTENING metres before and behind."""
-    width = max(1, round(SOFTENING / SPACING))
+def _soften(series: Floats, leg_lengths: float) -> Floats:
+    """A moving mean over so much before and behind."""
+    width = max(1, round(leg_lengths / SPACING))
     bell = np.hanning(2 * width + 1)
     return np.convolve(np.pad(series, width, mode="edge"), bell / bell.sum(), mode="valid")
 

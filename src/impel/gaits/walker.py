@@ -7,7 +7,7 @@ import itertools
 import math
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,13 @@ Floats = NDArray[np.float64]
 BUILT_IN = Path(__file__).parent / "walkers"
 
 FOOT = 1.25  # radius of a foot, in thicknesses of the leg
+STANCE = 0.85  # leg lengths from hip to foot: the usual stance, with room to spare (the creature of paper 001)
+THICKNESS = 0.03  # radius of a leg, in leg lengths
 LEAST_BEND = math.radians(1)  # between the knee's direction and the leg at rest, else any swing turns the knee about
 
-Finite = Annotated[float, Field(allow_inf_nan=False)]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+FARTHEST = 1e6  # m, s or kg: more was not meant
+Finite = Annotated[float, Field(ge=-FARTHEST, le=FARTHEST, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
 Range = tuple[Finite, Finite]
 
 
@@ -42,6 +45,10 @@ class Leg(_Strict):
     knee: tuple[Finite, Finite, Finite] | None = Field(
         default=None, description="The direction in which the knee points; up and outward (or ahead) if not given."
     )
+
+    @property
+    def length(self) -> float:
+        return self.upper + self.lower
 
     @property
     def spread(self) -> float:
@@ -65,8 +72,8 @@ class Leg(_Strict):
 
 class Body(_Strict):
     shape: dict[str, Any] = Field(description="The body's shape, as in a scene: a sphere or a box.")
-    mass: Positive = 1.0
-    color: str = Field(default="#e4572e", pattern="^#[0-9a-fA-F]{6}$")
+    mass: Positive = Field(default=1.0, description="How heavy it is (kg): what its legs carry.")
+    color: str = Field(default="#e4572e", pattern="^#[0-9a-fA-F]{6}$", description="Colour of the body.")
 
     @field_validator("shape")
     @classmethod
@@ -78,6 +85,16 @@ class Body(_Strict):
                 return shape
         raise ValueError("must be {sphere: radius} or {box: [x, y, z]} with positive sizes")
 
+    @property
+    def reach(self) -> float:
+        """How far it reaches from its middle (m)."""
+        return float(self.shape["sphere"] if "sphere" in self.shape else math.hypot(*self.shape["box"]) / 2)
+
+    @property
+    def height(self) -> float:
+        """From its lowest place to its highest (m)."""
+        return float(2 * self.shape["sphere"] if "sphere" in self.shape else self.shape["box"][2])
+
     def depth(self, beside: Floats) -> Floats:
         """How far below its centre the body reaches, that far ahead of or behind it; -inf where it does not."""
         if "sphere" in self.shape:
@@ -87,24 +104,33 @@ class Body(_Strict):
 
 
 def _is_size(value: Any) -> bool:
-    return isinstance(value, int | float) and 0 < value < math.inf
+    return isinstance(value, int | float) and 0 < value <= FARTHEST
 
 
 class Limits(_Strict):
-    """Between which values each gene may lie. The defaults are those of paper 001's creature."""
+    """Between which values each gene may lie, by the length of the legs. The defaults are of paper 001's creature."""
 
-    amplitude: Range = Field(default=(0.1, 1.0), description="How high a foot is lifted (m).")
-    pace: Range = Field(default=(0.3, 2.6), description="How far a foot is carried in one step (m).")
-    period: Range = Field(default=(0.25, 400 / 240), description="How long one foot is in the air (s).")
+    amplitude: Range = Field(default=(0.05, 0.5), description="How high a foot is lifted, in leg lengths.")
+    pace: Range = Field(default=(0.15, 1.3), description="How far a foot is carried in one step, in leg lengths.")
+    period: Range = Field(
+        default=(0.25 / math.sqrt(2), 400 / 240 / math.sqrt(2)),
+        description="How long one foot is in the air, in seconds if legs were 1 m long: legs four times as long take "
+        "twice the time.",
+    )
     sway: Range = Field(default=(0.0, 1.5), description="How far the body leans away from lifted feet.")
     stature: Range = Field(default=(0.6, 1.05), description="How tall it stands on its legs, 1 being its usual stance.")
+    spring: Range = Field(
+        default=(0.003, 0.09), description="How far its legs give under its weight, like springs, in leg lengths."
+    )
     spacing: Range = Field(
-        default=(0.4, 1.0), description="Time between one foot's lift and the next one's, in periods."
+        default=None,  # type: ignore[assignment]
+        description="Time between one foot's lift and the next one's, in periods; 0.4 to 1, or 1 to 1.6 for two legs, "
+        "if not given.",
     )
 
     @model_validator(mode="after")
     def _ordered(self) -> "Limits":
-        for name, (low, high) in self:
+        for name, (low, high) in ((name, limits) for name, limits in self if limits is not None):
             if not 0 <= low <= high or (low == 0 and name in ("pace", "period", "stature", "spacing")):
                 raise ValueError(
                     f"{name}: must be two positive numbers, the smaller one first, got {low:g} and {high:g}"
@@ -112,24 +138,43 @@ class Limits(_Strict):
         return self
 
 
+class Bounds(NamedTuple):
+    """Between which values the genes of one walker may lie, in metres and seconds."""
+
+    amplitude: Range
+    pace: Range
+    period: Range
+    sway: Range
+    stature: Range
+    spring: Range
+    spacing: Range
+
+
 class Walker(_Strict):
-    name: str = Field(min_length=1)
-    body: Body
+    name: str = Field(min_length=1, description="What it is called.")
+    body: Body = Field(description="What its legs carry.")
     legs: dict[str, Leg] = Field(description="Two, four or six legs by name, in the order in which genes list them.")
     stance: Positive = Field(
-        default=1.7, description="How far the foot is from the hip when the walker stands at stature 1."
+        default=None,  # type: ignore[assignment]
+        description="How far the foot is from the hip when the walker stands at stature 1; 0.85 of the shortest leg if "
+        "not given.",
     )
     thickness: Positive = Field(
-        default=0.06, description="Radius of the legs, for drawing and for bumping into things."
+        default=None,  # type: ignore[assignment]
+        description="Radius of the legs, for drawing and for bumping into things; 0.03 of their length if not given.",
     )
     color: str = Field(default="#33658a", pattern="^#[0-9a-fA-F]{6}$", description="Colour of the legs.")
-    limits: Limits = Field(default_factory=lambda: Limits.model_validate({}))
+    limits: Limits = Field(
+        default_factory=lambda: Limits.model_validate({}),
+        description="Between which values its genes may lie, in leg lengths; those of paper 001 if not given.",
+    )
     orders: list[list[Annotated[int, Field(ge=0)]]] | None = Field(
         default=None, description="In which orders the feet may be lifted, one place per leg; any order if not given."
     )
     rhythm: Literal["paper", "even"] = Field(
-        default="paper",
-        description="`paper`: the next cycle begins when the last foot lands; `even`: lifts follow each other evenly.",
+        default=None,  # type: ignore[arg-type]
+        description="`paper`: the next cycle begins when the last foot lands; `even`: lifts follow each other evenly. "
+        "Even for two legs, else as in the paper, if not given.",
     )
 
     @field_validator("legs")
@@ -140,9 +185,24 @@ class Walker(_Strict):
         return legs
 
     @model_validator(mode="after")
+    def _complete(self) -> "Walker":
+        """What was left out follows from the legs."""
+        two = len(self.legs) == 2
+        left_out = {
+            "stance": STANCE * min(leg.length for leg in self.legs.values()),
+            "thickness": THICKNESS * self.leg_length,
+            "rhythm": "even" if two else "paper",
+        }
+        self.__dict__.update({name: value for name, value in left_out.items() if getattr(self, name) is None})
+        if self.limits.spacing is None:
+            spacing = (1.0, 1.6) if two else (0.4, 1.0)
+            self.__dict__["limits"] = self.limits.model_copy(update={"spacing": spacing})
+        return self
+
+    @model_validator(mode="after")
     def _possible(self) -> "Walker":
         for name, leg in self.legs.items():
-            length = leg.upper + leg.lower
+            length = leg.length
             if self.stance > length:
                 raise ValueError(
                     f"legs.{name}: too short: upper and lower make {length:g}, the stance needs {self.stance:g}"
@@ -176,6 +236,24 @@ class Walker(_Strict):
         return self
 
     @property
+    def leg_length(self) -> float:
+        """By which everything about a walker is measured: that of its legs, in the mean (m)."""
+        return sum(leg.length for leg in self.legs.values()) / len(self.legs)
+
+    @property
+    def tallest(self) -> float:
+        """How high its body can be at most (m)."""
+        legs = self.legs.values()
+        return max(leg.length for leg in legs) - min(leg.hip[2] for leg in legs)
+
+    @property
+    def bounds(self) -> Bounds:
+        limits, length = self.limits, self.leg_length
+        units = {"amplitude": length, "pace": length, "spring": length, "period": math.sqrt(length)}
+        ranges = ((units.get(name, 1.0), getattr(limits, name)) for name in Bounds._fields)
+        return Bounds(*((unit * low, unit * high) for unit, (low, high) in ranges))
+
+    @property
     def sole(self) -> float:
         """Radius of a foot (m): its centre is this far above the ground."""
         return FOOT * self.thickness
@@ -195,20 +273,32 @@ class Rig:
     length: Floats2  # (n, 2) upper, lower
     pole: Floats2  # (n, 3)
     leg_mass: Floats  # (n,)
+    spread: Floats  # (n,) of the resting foot beside its hip, squared
     body_mass: float
     stance: float
+    unit: float  # m: half a leg, which is 1 for the creature of paper 001
+    grip: tuple[float, float]  # m²: how far ahead and aside legs hold the body against pitch and roll, squared
+
+
+# A hip holds the body a little also where it has no lever: two legs side by side do not let it fall on its nose.
+HIP = 0.2  # leg lengths
 
 
 def rig_of(walker: Walker) -> Rig:
     legs = list(walker.legs.values())
+    hip = np.array([leg.hip for leg in legs])
+    ahead, aside = (hip[:, :2] ** 2).mean(axis=0) + (HIP * walker.leg_length) ** 2
     return Rig(
-        np.array([leg.hip for leg in legs]),
+        hip,
         np.array([leg.foot for leg in legs]),
         np.array([(leg.upper, leg.lower) for leg in legs]),
         np.array([leg.pole for leg in legs]),
         np.array([leg.mass for leg in legs]),
+        np.array([leg.spread**2 for leg in legs]),
         walker.body.mass,
         walker.stance,
+        walker.leg_length / 2,
+        (float(ahead), float(aside)),
     )
 
 

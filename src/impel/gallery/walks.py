@@ -42,8 +42,8 @@ TABLE_HEADER = ("generation", "energy", "arrival", "fitness")
 
 
 def evolutions(energy: float, seeds: Sequence[int] = SEEDS, *, generations: int = 20) -> list[Evolved]:
-    """As in the paper: its curve, 1000 creatures, arrival and energy alone."""
-    wishes = Wishes(energy=energy, curve="paper")
+    """As in the paper: its curve, 1000 creatures in full stride, arrival and energy alone."""
+    wishes = Wishes(energy=energy, curve="paper", in_full_stride=True)
     return [evolve(CREATURE, wishes, seed=seed, generations=generations) for seed in seeds]
 
 

@@ -44,6 +44,8 @@ class Followers:
     offset: Floats2  # (K, 3) from the origin to the centre of mass, in the shape's frame
     axes: Floats2  # (K, 4) the principal axes there
 
+    KEPT = ("time", "position", "orientation")  # walkers write theirs anew for every frame
+
 
 class Told(NamedTuple):
     """What one body is told."""

@@ -26,7 +26,7 @@ class Change(Model):
     field: str = Field(
         max_length=LONGEST_FIELD,
         description="Which field, such as actors.ball.move.speed: of an actor's move or turn, a coating, gravity, drag "
-        "or a color.",
+        "or a color, or the mood, pace, height or limp of a walker.",
     )
     value: Any = Field(default=None, description="What it becomes; left out, what it is if it is not written.")
 

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from impel.complaints import say
 from impel.files import find_beside, name_beside
-from impel.scene.values import LARGEST, Color, Model, NotNegative, Point, is_number
+from impel.scene.values import CHANGES_IN_PLACE, LARGEST, Color, Model, NotNegative, Point, is_number
 
 MOST_WALKERS = 100
 MOST_PARTS = 19  # bodies of a walker with six legs
@@ -54,7 +54,8 @@ Length = Annotated[Series, *_series(1e-3, 1e3, "of metres from 0.001 to 1000")]
 
 
 class Walker(Model):
-    """A creature that walks along a path exactly as its mood tells it, and gives way to nothing."""
+    """A creature that walks along a path as its mood tells it, pushes what is in its way, and waits for what is too
+    heavy to push."""
 
     example: ClassVar[str] = "{walker: creature, mood: 40, path: [[0, 0, 0], [4, 0, 0]]}"
     walker: str = Field(
@@ -72,18 +73,29 @@ class Walker(Model):
         default=None,
         description="How it feels, from exhausted (0) to exuberant (100), or [[seconds, mood], ...] to change it "
         "on the way; left out, 50.",
+        json_schema_extra=CHANGES_IN_PLACE,
     )
     start: NotNegative = Field(default=0.0, description="When it begins to walk, in seconds; until then it stands.")
     pace: Length | None = Field(
-        default=None, description="How long its steps are, in metres, or over time; left out, as its mood likes."
+        default=None,
+        description="How long its steps are, in metres, or over time; left out, as its mood likes.",
+        json_schema_extra=CHANGES_IN_PLACE,
     )
     height: Length | None = Field(
         default=None,
         description="How high it carries its body on average, in metres, or over time; left out, as its mood likes.",
+        json_schema_extra=CHANGES_IN_PLACE,
     )
     lame: str | None = Field(default=None, description="The leg that it spares, by name, such as rear_right.")
     limp: Share | None = Field(
-        default=None, description="How much it spares the lame leg, from 0 to 1, or over time; left out, 1."
+        default=None,
+        description="How much it spares the lame leg, from 0 to 1, or over time; left out, 1.",
+        json_schema_extra=CHANGES_IN_PLACE,
+    )
+    pushes: NotNegative | None = Field(
+        default=None,
+        description="The heaviest thing that it pushes out of its way, in kilograms; it waits for what is heavier, or "
+        "fixed, until that is gone. Left out, four times its own weight.",
     )
     color: Color | None = Field(default=None, description='The color of its body in pictures, like "#e4572e".')
 

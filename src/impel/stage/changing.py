@@ -23,6 +23,7 @@ from impel.physics.sleep import rouse_all
 from impel.scene.scene import Scene
 from impel.stage.compile import Compiled, coating_of, pace_of
 from impel.stage.state import Stage
+from impel.stage.walkers import rewished
 from impel.stage.wishes import actuators_of, path_keys, spec_of, wishes_of
 
 
@@ -38,6 +39,8 @@ def adopt(stage: Stage, compiled: Compiled, scene: Scene, field: str) -> tuple[d
         if stage.contacts is not None and rest[1] == "coating":
             rouse_all(stage.bodies)
             parts = {"contacts": _coated(stage, compiled, stage.contacts, rest[0])}
+    elif kind == "walkers":
+        compiled = compiled._replace(troupe=rewished(compiled.troupe, scene, rest[0]))
     if stage.actuators is not None and kind in ("world", "actors"):
         actuators, compiled = _driven(stage, compiled, scene, stage.actuators)
         parts["actuators"] = actuators

@@ -1,7 +1,7 @@
 """What a controller of your own has to do with."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 
 class Moment:
-    """What a controller of your own sees, and what it can do: read the bodies, push and twist them."""
+    """What a controller of your own sees, and can do: read the bodies, push and twist them, change the scene."""
 
     def __init__(self, performance: "Performance") -> None:
         self._performance = performance
@@ -58,6 +58,10 @@ class Moment:
         hand = self._performance.stage.hand
         assert hand is not None
         hand.twist[self._index(body)] = _three(torque, "torque")
+
+    def change(self, field: str, value: Any = None) -> None:
+        """Change a field of the scene from this frame on, such as `walkers.spider.mood`; see `Show.change`."""
+        self._performance.change(field, value)
 
 
 def _three(vector: Sequence[float], what: str) -> Floats:

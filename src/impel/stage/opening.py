@@ -20,6 +20,7 @@ from impel.scene import Scene
 from impel.stage.compile import Compiled, centre_of, compile_scene, start_of
 from impel.stage.state import Stage
 from impel.stage.step import OPENED, open_curtain
+from impel.stage.walkers import paths_through
 from impel.takes.remarks import plain
 
 Floats = NDArray[np.float64]
@@ -41,7 +42,8 @@ def opening_doubts(scene: Scene, source: str = "scene") -> list[str]:
     while open_curtain(stage.bodies, stage.followers, stage.contacts, stage.gravity, frame) != OPENED:
         assert stage.contacts is not None
         stage = replace(stage, contacts=grow(stage.contacts))
-    return [*displaced(stage, compiled, scene), *overlaps(stage, compiled.bodies)]
+    walked = paths_through(scene, compiled.troupe, stage.bodies)
+    return [*displaced(stage, compiled, scene), *overlaps(stage, compiled.bodies), *walked]
 
 
 def strengths(scene: Scene, source: str = "scene") -> Iterator[str]:

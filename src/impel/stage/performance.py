@@ -29,6 +29,7 @@ from impel.stage.pushes import make_pushes
 from impel.stage.slow import SLOW, why_slow
 from impel.stage.state import Memory, Stage, exchange, make_clock, remember
 from impel.stage.step import BREATHES, FAILED, FRAME_DONE, NEEDS_EVENTS, NEEDS_PAIRS, OPENED, play
+from impel.stage.walkers import Walks, go_on
 
 Floats = NDArray[np.float64]
 Controller = Callable[[Moment], None]
@@ -53,6 +54,7 @@ class Performance:
         self.told: list[dict[str, Any]] = []  # events so far
         self.events = make_events(self.stage)
         self.watch = Watch()
+        self.walks = self.compiled.troupe.walks.copied()
         while self._play() != OPENED:
             self._make_room()
         if self.stage.contacts is not None and self.stage.contacts.touching.any():
@@ -76,11 +78,14 @@ class Performance:
         moment = Moment(self) if controller is not None else None
         self.clock.frame_start[0] = self.time
         self.clock.tick[0] = self.clock.tries[0] = 0
-        ask = True
+        ask, walked = True, False
         begun, told, said = time.monotonic(), len(self.told), False
         while True:
             if controller is not None and moment is not None and ask:
                 controller(moment)
+            if not walked:
+                self.told += self._walk()
+                walked = True
             outcome = self._play(every_step)
             if self.events.count[0] > 0:
                 self.told += self._drained()
@@ -100,6 +105,8 @@ class Performance:
                     "softer coatings, less strength or a shorter world.step may help"
                 )
         self.frame += 1
+        if self.walks.states:
+            self.told[told:] = sorted(self.told[told:], key=lambda event: event["time"])
         if self.clock.apart[0] == 1 or self.watch.open:
             self.watch.look(self.compiled, self.stage, self.time, self.told)
 
@@ -160,6 +167,7 @@ class Performance:
             clock=[array.copy() for array in fields_of(self.clock).values()],
             told=list(self.told),
             open=self.watch.open,
+            walks=self.walks.copied(),
             others={name: getattr(self, name) for name in PASSED_ON},
         )
 
@@ -175,6 +183,7 @@ class Performance:
             array[...] = then
         self.told = list(snapshot.told)
         self.watch.open = snapshot.open
+        self.walks = snapshot.walks.copied()
         self.__dict__.update(snapshot.others)
 
     def join(self, snapshot: "Snapshot") -> bool:
@@ -193,6 +202,7 @@ class Performance:
         for array, then in zip([*here, *clock], [*there, *snapshot.clock], strict=True):
             array[...] = then
         self.told, self.watch.open, self.frame = list(snapshot.told), snapshot.open, snapshot.others["frame"]
+        self.walks = snapshot.walks.copied()
         return True
 
     def branch(self) -> Self:
@@ -214,9 +224,9 @@ class Performance:
         """Let a change happen."""
         try:
             scene = next_scene(self.scene, change.field, change.value)
+            parts, self.compiled = adopt(self.stage, self.compiled, scene, change.field)
         except Problem as problem:
             raise Problem(*(f"{self.source}: {line}" for line in problem.lines)) from None
-        parts, self.compiled = adopt(self.stage, self.compiled, scene, change.field)
         self.scene = scene
         self.made += 1
         self.clock.level[0] = min(self.clock.level[0], self.compiled.pace.deepest)
@@ -260,6 +270,14 @@ class Performance:
         now, before, values, saved, _ = self.memory
         return int(play(now, before, values, saved, self.events, self.clock, self.compiled.pace, every_step))
 
+    def _walk(self) -> list[dict[str, Any]]:
+        """Let the walkers of the scene go on for a frame; what happens on their way."""
+        if self.stage.followers is None or not self.walks.states:
+            return []
+        compiled, until = self.compiled, self.time + self.compiled.pace.frame_seconds
+        bodies, followers = self.stage.bodies, self.stage.followers
+        return go_on(compiled.troupe, self.walks, bodies, compiled.bodies, followers, self.time, until)
+
     def _now(self) -> float:
         pace = self.compiled.pace
         return self.time + pace.frame_seconds * float(self.clock.tick[0]) / (pace.steps << pace.deepest)
@@ -286,6 +304,7 @@ class Snapshot(NamedTuple):
     clock: list[NDArray[Any]]
     told: list[dict[str, Any]]
     open: dict[int, int]
+    walks: Walks
     others: dict[str, Any]
     frames: tuple[NDArray[Any], ...] = ()  # those so far, of a performance that keeps them ...
     heard: int = 0  # ... and hands out its events frame by frame

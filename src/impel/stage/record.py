@@ -97,7 +97,6 @@ class Recorder:
             channels[f"{name}.appointment"] = self.agreed[:count, m].copy()
         scene = performance.scene
         ends = outcomes(compiled, stage, time, self.lengths[:, -1], felt[:, :, 2:], told)
-        footfalls = [event for event in compiled.troupe.events if count == compiled.frames or event["time"] <= time[-1]]
         return Take(
             time=time,
             names=list(compiled.cast),
@@ -105,7 +104,7 @@ class Recorder:
             orientation=orientation,
             shapes=[body.shape.to_document() for body in compiled.cast.values()],
             colors=[_color(i, body) for i, body in enumerate(compiled.cast.values())],
-            events=sorted([*told, *footfalls, *ends], key=lambda event: event["time"]),
+            events=sorted([*told, *ends], key=lambda event: event["time"]),
             channels=channels,
             tracks=tracks,
             paths=paths,

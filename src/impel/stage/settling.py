@@ -280,7 +280,8 @@ def step_off(bodies, actuators, handles, stuck, inverse):
         handles.lived[h] = live[h]
         live[h] = 1
     for h in range(n, handles.count[HANDLES]):
-        if handles.kind[h] == PUSH and _stands_firm(bodies, handles, h):
+        firm = bodies.inverse_mass[handles.body[h, 0]] * bodies.inverse_mass[handles.body[h, 1]] == 0.0
+        if handles.kind[h] == PUSH and firm:  # what is loose may fall away by itself
             _set_live(handles, h, 0)
             hold_on(actuators, handles, ALL, stuck)
             _invert(handles, stuck, ALL)
@@ -291,21 +292,6 @@ def step_off(bodies, actuators, handles, stuck, inverse):
     if not found:
         for h in range(n, handles.count[HANDLES]):
             live[h] = handles.lived[h]
-
-
-@kernel
-def _stands_firm(bodies, handles, h):
-    """Whether one who acts touches something firm here, or what stands on that: what is loose may fall away, too."""
-    for side in range(2):
-        own, other = handles.body[h, side], handles.body[h, 1 - side]
-        firm = bodies.inverse_mass[other] == 0.0
-        for k in range(3 * handles.count[ACTUATORS], handles.count[HANDLES]):
-            a, b = handles.body[k, 0], handles.body[k, 1]
-            if handles.kind[k] == PUSH and other in (a, b):
-                firm |= bodies.inverse_mass[a] * bodies.inverse_mass[b] == 0.0
-        if handles.acts[own] == 1 and firm:
-            return True
-    return False
 
 
 @kernel

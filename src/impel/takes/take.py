@@ -25,6 +25,8 @@ EVENT_KINDS = (
     "step rejected",
     "smallest step",
     "footfall",
+    "waits",  # a walker, for something that it cannot push ...
+    "goes on",  # ... which is gone
     "fall",
     "held up",
     "out of time",

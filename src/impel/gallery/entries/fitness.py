@@ -12,7 +12,7 @@ from impel.gaits.breeding import Breeding
 from impel.gaits.encoding import Encoding
 from impel.gaits.energy import measure
 from impel.gaits.evolve import Evolved
-from impel.gaits.wishes import Wishes, fitness, limits_for
+from impel.gaits.wishes import Wishes, bounds_for, fitness
 from impel.gallery.ledger import Exhibit, Verdict, judge
 from impel.gallery.walks import CREATURE, SEEDS, TABLES, evolutions, table_beside
 from impel.search.run import search
@@ -28,6 +28,7 @@ TEXT = (
 
 ENERGY = 300
 RACES = (30, 300, 400)
+STRAYED = 0.05  # of an energy: farther from it, it was forgotten
 CLOSE = 0.01  # of the energy: near enough to zero
 
 Floats = NDArray[np.float64]
@@ -35,8 +36,8 @@ Floats = NDArray[np.float64]
 
 def race(energy: float, seed: int, *, generations: int = 20, population: int = 1000) -> tuple[Floats, Floats]:
     """As printed (eq. 12): the order of arrival within each generation. Energy and fitness of each one's best."""
-    wishes = Wishes(energy=energy, curve="paper")
-    encoding = Encoding(CREATURE, limits_for(CREATURE, wishes))
+    wishes = Wishes(energy=energy, curve="paper", in_full_stride=True)
+    encoding = Encoding(CREATURE, bounds_for(CREATURE, wishes), curve=wishes.curve)
     breeding = Breeding(encoding.dimension, population=population, seed=seed, categories=encoding.categories)
     best: list[tuple[float, float]] = []
 
@@ -70,16 +71,18 @@ def verdict(runs: Sequence[Evolved], races: dict[int, tuple[Floats, Floats]]) ->
     spent = np.median([run.energy for run in runs])
     ends = {energy: np.median(spent[:, -1]) for energy, (spent, _) in races.items()}
     allowed = CLOSE * ENERGY
+    kept = printed[20] < allowed and all(abs(end / energy - 1) < STRAYED for energy, end in ends.items())
     falls = found[20] < allowed and np.all(np.diff(found) <= 1e-9) and abs(spent / ENERGY - 1) < 0.02
     return judge(
         "001.1",
         bool(falls),
         f"energy {ENERGY}, 1000 creatures, median of {len(runs)} seeds: fitness {found[2]:.1f}, {found[4]:.1f}, "
         f"{found[6]:.1f} and {found[20]:.2f} at generations 2, 4, 6 and 20 (published 27.9, 6.1, 1.0 and 1.0; at most "
-        f"{allowed:g} asked), never rising; energy {spent:.1f} (± 2 %). Ranked within each generation: "
+        f"{allowed:g} asked), never rising, which follows from the elite that lives on unchanged; "
+        f"energy {spent:.1f} (± 2 %). Ranked within each generation: "
         f"{printed[2]:.1f}, {printed[4]:.1f}, {printed[6]:.1f} and {printed[20]:.1f}, and the best spend "
         + ", ".join(f"{end:.0f} of {energy}" for energy, end in ends.items()),
-        correction="" if printed[20] < allowed else "arrival is ranked against the first generation, for good",
+        correction="" if kept else "arrival is ranked against the first generation, for good",
     )
 
 

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.analysis.plots import SOFT, color, name_line, plot
+from impel.gaits.energy import DISTANCE
+from impel.gaits.gait import PACE
 from impel.gaits.mood import Moods, load_moods
 from impel.gaits.walk import Walk, walk
 from impel.gallery.ledger import Exhibit, Verdict, judge
@@ -27,6 +29,8 @@ TEXT = (
 SLIDES = 1e-9  # m a tick that a planted foot may move
 JOLT = 0.2  # m/s by which the body's velocity may change in a tick of 1/240 s
 NAMED = 0.05  # of the energy that a position of the slider names
+EVERY = 5.0  # positions of the slider between two walks, most of them between evolved gaits
+LONG = 24.0  # m that they go
 
 Floats = NDArray[np.float64]
 
@@ -53,11 +57,17 @@ def walked() -> Walked:
     return Walked(moods, result, time.process_time() - began)
 
 
-def slider(moods: Moods) -> tuple[Floats, Floats]:
-    """The energies that positions 0 to 100 name, and those that the blended genes cost."""
-    positions = np.arange(101.0)
-    cost = [moods.gait(float(mood)).energy or 0.0 for mood in positions]
-    return moods.named_energy(positions), np.array(cost)
+def slider(moods: Moods) -> tuple[Floats, Floats, Floats]:
+    """Some positions of the slider, the energies that they name, and what walks there spend, step by step, for 4 m."""
+    positions = np.arange(0.0, 101.0, EVERY)
+    spent = []
+    for mood in positions:
+        done = walk(moods, mood=float(mood), path=[(0.0, 0.0), (LONG, 0.0)])
+        pace = float(done.genes[-1, PACE])
+        steps = int((0.85 * LONG - 0.25 * LONG) / pace)  # whole ones, between start and stop
+        first, last = np.searchsorted(done.along, [0.25 * LONG, 0.25 * LONG + steps * pace])
+        spent.append(float((done.energy[last] - done.energy[first]).sum()) * DISTANCE / (steps * pace))
+    return positions, moods.named_energy(positions), np.array(spent)
 
 
 def planted_move(walk: Walk) -> float:
@@ -67,7 +77,7 @@ def planted_move(walk: Walk) -> float:
 
 
 def verdict(done: Walked) -> Verdict:
-    named, cost = slider(done.moods)
+    positions, named, cost = slider(done.moods)
     off = float(np.abs(cost / named - 1).max())
     slides = planted_move(done.walk)
     pace = float(done.walk.time[-1]) / max(done.cpu, 1e-9)
@@ -79,8 +89,9 @@ def verdict(done: Walked) -> Verdict:
         and done.walk.jump <= JOLT
         and done.walk.stretch < 0
         and pace > 1,
-        f"over 101 positions of the slider the energy rises from {cost[0]:.0f} to {cost[-1]:.0f} without a step back, "
-        f"within {100 * off:.2f} % of the one named (5 allowed); from tired to brisk and back planted feet move "
+        f"at {len(positions)} positions of the slider walks spend {cost[0]:.0f} to {cost[-1]:.0f} for 4 m, step by "
+        f"step and without a step back, within {100 * off:.2f} % of the energy that the position names (5 allowed); "
+        f"from tired to brisk and back planted feet move "
         f"{slides:.1g} m a tick (1e-9), the body's velocity changes by {done.walk.jump:.2f} m/s a tick at most (0.2), "
         f"and the walk is found {_round(pace)} times faster than it takes",
     )
@@ -118,11 +129,11 @@ def kicked(take: Take) -> list[str]:
 
 
 def draw(path: Path, done: Walked) -> None:
-    named, cost = slider(done.moods)
+    positions, named, cost = slider(done.moods)
     walk, asked = done.walk, np.array(gallery_scene("moods").walkers["spider"].mood)
     with plot(path, columns=2, size=(10, 3.4), width_ratios=[1, 2]) as (axes, side):
-        axes.plot(named, color=SOFT, lw=4, alpha=0.35)
-        axes.plot(cost, color=color(1))
+        axes.plot(positions, named, color=SOFT, lw=4, alpha=0.35)
+        axes.plot(positions, cost, color=color(1))
         axes.set(xlabel="mood", ylabel="energy for 4 m", ylim=(0, None), xlim=(0, 100))
         axes.set_title("Named (broad) and spent")
         side.fill_between(asked[:, 0], asked[:, 1] / 100, color=color(2), alpha=0.25, lw=0)

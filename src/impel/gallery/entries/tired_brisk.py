@@ -45,6 +45,14 @@ def verdicts(runs: Mapping[int, Sequence[Evolved]]) -> list[Verdict]:
             f"fitness {score[energy]:.1f}"
         )
 
+    def bound(energy: int) -> str:
+        """Which genes the runs have at the end of what they may be, where the published ones are not."""
+        at_end = [each.split(" at its")[0] for run in runs[energy] for each in run.binding if " at its " in each]
+        genes = [name for name in dict.fromkeys(at_end) if 2 * at_end.count(name) > len(runs[energy])]
+        return (
+            f"{' and '.join(genes)} at the end of their bounds, unlike those published" if genes else "none at a bound"
+        )
+
     cost = {name: float(measure_gait(PUBLISHED[name]).energy[0]) for name in ("tired", "brisk")}
     return [
         judge(
@@ -55,7 +63,7 @@ def verdicts(runs: Mapping[int, Sequence[Evolved]]) -> list[Verdict]:
             and abs(spent[30] / 30 - 1) < 0.05
             and score[30] <= 5.5,
             f"{told(30, 'published 0.239 and 329')} (within 5 % and at most 5.5 asked); of four energies it is the "
-            f"slowest and the lowest; the published genes cost {cost['tired']:.0f}",
+            f"slowest and the lowest; {bound(30)}; the published genes cost {cost['tired']:.0f}",
         ),
         judge(
             "001.3",
@@ -66,7 +74,7 @@ def verdicts(runs: Mapping[int, Sequence[Evolved]]) -> list[Verdict]:
             and score[400] <= 12
             and cost["brisk"] > 2 * cost["tired"],
             f"{told(400, 'published 0.712 and 114')} (within 2 % and at most 12 asked); more than twice the amplitude "
-            f"and less than half the period of 30; the published genes cost {cost['brisk']:.0f} here",
+            f"and less than half the period of 30; {bound(400)}; the published genes cost {cost['brisk']:.0f} here",
         ),
     ]
 
