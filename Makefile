@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 VALIDATOR := .cache/gltf-validator
 
 THREE := src/impel/studio/three
-.PHONY: demo studio soak test test-plain test-wheel library wheel audit bench fuzz fuzz-takes fuzz-ends rewind gallery pictures pages lint clean
+.PHONY: demo studio soak test test-plain test-wheel library wheel audit bench fuzz fuzz-takes fuzz-ends fuzz-goals rewind gallery pictures pages lint clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/impel demo -o out
@@ -60,6 +60,10 @@ fuzz-takes: $(VENV)/.test-installed
 # Runs that are stopped, unheard or without room at random moments: whole files or none.
 fuzz-ends: $(VENV)/.test-installed
 	$(BIN)/python tests/cli/endings.py $(SEED)
+
+# A thousand random sequences of goals: free, pushed, and at the tip of an arm. SEEDS as above.
+fuzz-goals: $(VENV)/.test-installed
+	$(BIN)/python tests/stage/goal_sequences.py $(SEEDS)
 
 # Restores random moments of all kinds of scenes and plays on, to the same bytes.
 rewind: $(VENV)/.test-installed

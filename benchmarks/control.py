@@ -15,12 +15,15 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import math
 import time
+from collections.abc import Sequence
 
 import mujoco
 import numpy as np
 from mujoco import rollout
 
 from impel.control.actuators import steer
+from impel.control.appointments import Agreed
+from impel.control.clocks import Timing
 from impel.control.linkage import HINGE, Tie
 from impel.control.specs import ActuatorSpec, make_actuators
 from impel.kernel import kernel
@@ -29,6 +32,7 @@ from impel.motion.rotations import get3, get4, set3, set4
 from impel.physics.bodies import make_bodies
 
 STEP, STEPS = 1 / 480, 20_000
+FULL, APPLIED = mujoco.mjtState.mjSTATE_FULLPHYSICS, mujoco.mjtState.mjSTATE_XFRC_APPLIED.value
 GRAVITY = (0.0, 0.0, -9.81)
 WING = """<body pos="0 {0} 0.02"><joint axis="1 0 0" range="-70 70" limited="true"/>
   <geom size="0.08 0.2 0.01" pos="0 {1} 0"/></body>"""
@@ -55,9 +59,9 @@ def replay(bodies, actuators, positions, orientations, velocities, spins, moment
 
 
 class Bird:
-    """MuJoCo's bird, seen as impel's bodies."""
+    """MuJoCo's bird, seen as impel's bodies; of some kinds of actuators the keys have times, so many seconds a lap."""
 
-    def __init__(self) -> None:
+    def __init__(self, timed: Sequence[str] = (), lap: float = 6.0, agreed: Sequence[Agreed] = ()) -> None:
         self.model = mujoco.MjModel.from_xml_string(BIRD)
         self.data = mujoco.MjData(self.model)
         mujoco.mj_forward(self.model, self.data)
@@ -74,9 +78,13 @@ class Bird:
         def wish(body, kind, keys, base, relaxation=0.06):
             if kind == "turn":
                 keys = [product(quaternion_from_euler(e), own[body]) for e in keys]
+            timing = None
+            if kind in timed:
+                timing = Timing(spans=np.full(len(keys), lap / len(keys)), told=np.zeros((len(keys), 4)))
             return ActuatorSpec(
-                body=body, kind=kind, keys=np.array(keys), loop=True, base=base, relaxation=relaxation, strength=None
-            )
+                body=body, kind=kind, keys=np.array(keys), loop=True, base=base, relaxation=relaxation, strength=None,
+                timing=timing,
+            )  # fmt: skip
 
         specs = [
             wish(0, "move", circle, base=0.4),
@@ -84,7 +92,7 @@ class Bird:
             wish(1, "turn", flap[0], base=0.4, relaxation=0.04),
             wish(2, "turn", flap[1], base=0.4, relaxation=0.04),
         ]
-        self.actuators = make_actuators(specs, self.bodies, ties, gravity=9.81)
+        self.actuators = make_actuators(specs, self.bodies, ties, gravity=9.81, agreed=agreed)
 
     def orientations(self):
         q = np.zeros((3, 4))
@@ -110,47 +118,58 @@ def product(p, q):
     return out
 
 
+class Flight:
+    """A recorded flight of the bird: what our control is evaluated on, and the forces that MuJoCo repeats it with."""
+
+    def __init__(self) -> None:
+        bird = Bird()
+        self.start = np.zeros((1, mujoco.mj_stateSize(bird.model, FULL)))
+        mujoco.mj_getState(bird.model, bird.data, self.start[0], FULL)
+        names = ("position", "orientation", "velocity", "spin", "momentum")
+        states: dict[str, list[np.ndarray]] = {name: [] for name in names}
+        forces = []
+        for i in range(STEPS):
+            bird.look()
+            for name in names:
+                states[name].append(getattr(bird.bodies, name).copy())
+            steer(bird.bodies, bird.actuators, GRAVITY, STEP, STEP if i else 0.0)
+            bird.data.xfrc_applied[1:] = np.hstack([bird.bodies.push, bird.bodies.twist])
+            forces.append(bird.data.xfrc_applied.ravel().copy())
+            mujoco.mj_step(bird.model, bird.data)
+            mujoco.mj_fwdPosition(bird.model, bird.data)
+            mujoco.mj_fwdVelocity(bird.model, bird.data)
+        self.bird, self.forces = bird, np.array(forces)[None]
+        self.recorded = [np.array(states[name]) for name in names]
+
+    def control(self, **kind) -> float:
+        """CPU µs per step of the control of a bird."""
+        fresh = Bird(**kind)
+        times = [time.process_time()]
+        replay(fresh.bodies, fresh.actuators, *self.recorded, GRAVITY, STEP)
+        times.append(time.process_time())
+        replay(fresh.bodies, None, *self.recorded, GRAVITY, STEP)
+        times.append(time.process_time())
+        if not kind:
+            assert np.array_equal(fresh.actuators.lap, self.bird.actuators.lap)
+        with_control, copying = np.diff(times) / STEPS * 1e6
+        return with_control - copying
+
+    def mujoco(self) -> float:
+        """CPU µs per step of MuJoCo."""
+        model = self.bird.model
+        begun = time.process_time()
+        flown, _ = rollout.rollout(model, mujoco.MjData(model), self.start, self.forces, control_spec=APPLIED)
+        spent = time.process_time() - begun
+        assert np.array_equal(flown[0, -1, 1:4], self.bird.data.qpos[:3])  # the same flight
+        return spent / STEPS * 1e6
+
+
 def measure() -> tuple[float, float, float]:
     """CPU µs per step of MuJoCo and of our control, and how far the bird flew, in laps."""
-    bird = Bird()
-    full = mujoco.mjtState.mjSTATE_FULLPHYSICS
-    start_state = np.zeros((1, mujoco.mj_stateSize(bird.model, full)))
-    mujoco.mj_getState(bird.model, bird.data, start_state[0], full)
-    names = ("position", "orientation", "velocity", "spin", "momentum")
-    states: dict[str, list[np.ndarray]] = {name: [] for name in names}
-    forces = []
-    for i in range(STEPS):
-        bird.look()
-        for name in names:
-            states[name].append(getattr(bird.bodies, name).copy())
-        steer(bird.bodies, bird.actuators, GRAVITY, STEP, STEP if i else 0.0)
-        bird.data.xfrc_applied[1:] = np.hstack([bird.bodies.push, bird.bodies.twist])
-        forces.append(bird.data.xfrc_applied.ravel().copy())
-        mujoco.mj_step(bird.model, bird.data)
-        mujoco.mj_fwdPosition(bird.model, bird.data)
-        mujoco.mj_fwdVelocity(bird.model, bird.data)
-    laps = float(bird.actuators.lap[0] + bird.actuators.segment[0] / 12)
-    recorded = [np.array(states[name]) for name in names]
-    applied = mujoco.mjtState.mjSTATE_XFRC_APPLIED.value
-
-    ours, theirs = [], []
-    for _ in range(8):  # the first round compiles
-        fresh = Bird()
-        times = [time.process_time()]
-        replay(fresh.bodies, fresh.actuators, *recorded, GRAVITY, STEP)
-        times.append(time.process_time())
-        replay(fresh.bodies, None, *recorded, GRAVITY, STEP)
-        times.append(time.process_time())
-        flown, _ = rollout.rollout(
-            fresh.model, mujoco.MjData(fresh.model), start_state, np.array(forces)[None], control_spec=applied
-        )
-        times.append(time.process_time())
-        with_control, copying, mujocos = np.diff(times) / STEPS * 1e6
-        ours.append(with_control - copying)
-        theirs.append(mujocos)
-        assert np.array_equal(flown[0, -1, 1:4], bird.data.qpos[:3])  # the same flight
-        assert np.array_equal(fresh.actuators.lap, bird.actuators.lap)
-    return min(theirs), min(ours), laps
+    flight = Flight()
+    laps = float(flight.bird.actuators.lap[0] + flight.bird.actuators.segment[0] / 12)
+    rounds = [(flight.mujoco(), flight.control()) for _ in range(8)]  # the first round compiles
+    return min(theirs for theirs, _ in rounds), min(ours for _, ours in rounds), laps
 
 
 def main() -> None:

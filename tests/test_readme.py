@@ -57,16 +57,23 @@ def test_the_python_of_the_readme_runs(code: str, saved: str, tmp_path: Path) ->
     assert (tmp_path / saved).exists()
 
 
-def try_out(field: str, value: float) -> Take:
+def try_out(field: str, value: float | list[list[float]], *, timed: bool = True) -> Take:
     """The tutorial's scene with one thing changed as the README invites to."""
     from impel import simulate
     from impel.scene import parse_scene
 
-    assert f"{field}: {value:g}" in README or f"`{value:g}`" in README
+    assert f"{field}: {value}" in README or f"`{value}`" in README
     document = parse_document(blocks("yaml")[0], "hop.yaml")
-    changed = [body for name, body in document["bodies"].items() if "tower" in name]
-    for part in changed if field == "mass" else [document["actors"]["ball"]["move"]]:
-        part[field] = value
+    move = document["actors"]["ball"]["move"]
+    if not timed:
+        assert "`speed: 2.5`" in README
+        move |= {"keys": [key["at"] if isinstance(key, dict) else key for key in move["keys"]], "speed": 2.5}
+    if field in ("time", "hold"):
+        move["keys"][-1 if field == "time" else 1][field] = value
+    else:
+        boxes = [body for name, body in document["bodies"].items() if "tower" in name]
+        for part in boxes if field == "mass" else [move]:
+            part[field] = value
     return simulate(parse_scene(document))
 
 
@@ -75,14 +82,24 @@ def farthest(take: Take) -> float:
 
 
 def test_what_the_tutorial_invites_to_try_happens() -> None:
-    assert farthest(try_out("base_distance", 0.15)) < 0.5 * farthest(try_out("base_distance", 0.8))
+    def passed(take: Take, key: int) -> float:
+        return next(e["time"] for e in take.events if e["kind"] == "key passed" and e["details"]["key"] == key)
+
+    assert passed(try_out("time", 4), 4) > 3.9
+    assert passed(try_out("hold", 1), 2) > 1.8
     leaning = try_out("mass", 20)
     ball, tower = (leaning.position[:, leaning.index(name)] for name in ("ball", "tower2"))
     assert ball[-1, 0] < tower[-1, 0] - 0.3
     assert abs(ball[-1] - ball[-60]).max() < 1e-3
-    assert farthest(try_out("elasticity", 0.3)) > 2 * farthest(try_out("elasticity", 1.5))
-    as_written, sagging = try_out("speed", 2.5), try_out("adaptation", 0)
-    assert farthest(sagging) > 2 * farthest(as_written)
+    limp = try_out("strength", [[0, 60], [1.6, 0]])
+    assert limp.position[-1, limp.index("ball"), 0] < 1.5
+
+
+def test_so_does_what_it_says_of_paths_without_times() -> None:
+    near, wide = (farthest(try_out("base_distance", value, timed=False)) for value in (0.15, 0.8))
+    assert near < 0.5 * wide
+    lively, dull = (farthest(try_out("elasticity", value, timed=False)) for value in (0.3, 1.5))
+    assert lively > 2 * dull
 
 
 def test_pictures_of_the_readme_exist() -> None:

@@ -10,7 +10,7 @@ from impel.files import Problem
 
 M = TypeVar("M")
 
-NOT_YET = "not simulated yet"  # fields whose description says so are not offered to anybody
+LISTED, TABLED = "<list>", "<table>"  # parts of a location: what may be written as a list, or as a table that has one
 
 
 def say(value: Any) -> str:
@@ -68,7 +68,8 @@ def plain_lines(error: Any, model: Any) -> list[str]:
 
 
 def _place(location: tuple[str | int, ...]) -> tuple[str | int, ...]:
-    return location[:-1] if location[-1:] == ("[key]",) else location
+    place = location[:-1] if location[-1:] == ("[key]",) else location
+    return tuple(part for part in place if part not in (LISTED, TABLED))
 
 
 def _complaint(error: dict[str, Any], model: Any) -> str:
@@ -83,7 +84,7 @@ def _complaint(error: dict[str, Any], model: Any) -> str:
     if kind == "extra_forbidden":
         owner = _model_at(model, location[:-1])
         fields = owner.model_fields.items() if owner else ()
-        known = [f.alias or name for name, f in fields if NOT_YET not in (f.description or "")]
+        known = [f.alias or name for name, f in fields]
         close = difflib.get_close_matches(str(location[-1]), known, 1)
         return "is not a known field; " + (f"did you mean {close[0]}?" if close else f"known here: {', '.join(known)}")
     if kind in ("model_type", "model_attributes_type", "dict_type"):
@@ -122,19 +123,27 @@ _COMPLAINTS = {
 
 def _model_at(model: Any, location: tuple[str | int, ...]) -> Any:
     """The pydantic model that stands at a place of a document, or None."""
-    here = model
+    here = written = model
     for part in location:
-        if hasattr(here, "model_fields"):
-            here = next((f.annotation for n, f in here.model_fields.items() if (f.alias or n) == part), None)
+        if part in (LISTED, TABLED):
+            forms = (_without_none(form) for form in _forms(written))
+            written = next((f for f in forms if hasattr(f, "model_fields") == (part == TABLED)), None)
+        elif hasattr(here, "model_fields"):
+            written = next((f.annotation for n, f in here.model_fields.items() if (f.alias or n) == part), None)
         else:  # a dict's value or a list's entry
-            here = typing.get_args(here)[-1] if typing.get_args(here) else None
-        here = _without_none(here)
+            written = typing.get_args(here)[-1] if typing.get_args(here) else None
+        here = _without_none(written)
     return here if hasattr(here, "model_fields") else None
 
 
-def _without_none(annotation: Any) -> Any:
+def _forms(annotation: Any) -> list[Any]:
+    """What a field may be, without None and notes."""
     if typing.get_origin(annotation) is typing.Annotated:
-        annotation = typing.get_args(annotation)[0]
+        return _forms(typing.get_args(annotation)[0])
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        return next((_without_none(a) for a in typing.get_args(annotation) if a is not type(None)), None)
-    return annotation
+        return [form for a in typing.get_args(annotation) for form in _forms(a) if form is not type(None)]
+    return [annotation]
+
+
+def _without_none(annotation: Any) -> Any:
+    return next(iter(_forms(annotation)), None)

@@ -236,10 +236,39 @@ def test_one_search_parameter_is_said_to_be_too_few_for_cma(impel, tmp_path):
     document["joints"]["ankle"]["active"] = False
     write_document(tmp_path / "lamp.yaml", document)
     command = ("toy", "search", tmp_path / "lamp.yaml", "--poses", 1, "--evaluations", 8, "-o", tmp_path / "x.yaml")
-    code, _, err = impel(*command)
+    code, _, err = impel(*command, "--strategy", "cma")
     assert code == 2
     assert err.startswith("cma: learns how parameters belong together")
-    assert impel(*command, "--strategy", "genetic")[0] == 0
+    assert impel(*command)[0] == 0
+
+
+FALLER = HOPPER | {"poses": [{"ankle": -60, "elbow": -140}, {"ankle": 60, "elbow": 140}], "times": [0.3, 0.3]}
+
+
+def test_a_toy_that_falls_is_not_drawn_as_if_it_had_settled(impel, tmp_path):
+    write_document(tmp_path / "fall.yaml", FALLER)
+    code, _, err = impel("toy", "phase", tmp_path / "fall.yaml", "-o", tmp_path / "p.png")
+    assert code == 2
+    assert "fall.yaml: falls after" in err
+    code, _, err = impel(
+        "toy", "bifurcate", tmp_path / "fall.yaml", "--vary", "times.0", "--from", 0.28, "--to", 0.3, "--values", 3,
+        "--cycles", 40, "-o", tmp_path / "b.png",
+    )  # fmt: skip
+    assert code == 2
+    assert "falls at every value of times.0 within 40 cycles" in err
+    assert not list(tmp_path.glob("*.png"))
+
+
+def test_strides_show_one_cycle_and_a_search_says_what_was_verified(impel, hopper, tmp_path):
+    code, out, err = impel("toy", "run", hopper, "--seconds", 1, "--strides", "-o", tmp_path / "s.png")
+    assert (code, err) == (0, "")
+    assert (tmp_path / "s.png").stat().st_size > 10_000
+    assert impel("toy", "run", hopper, "--strides", "-o", tmp_path / "s.csv")[0] == 2
+    code, out, _ = impel("toy", "search", "luxo", "--evaluations", 96, "-o", tmp_path / "x.yaml")
+    assert code == 0
+    assert ("stays up, and comes" in out and "m in 20 s" in out) or "does not stay up: falls after" in out
+    code, out, _ = impel("toy", "run", tmp_path / "x.yaml", "--seconds", 20)
+    assert "stayed up for 20 s" in out
 
 
 def test_ctrl_c_keeps_the_best(tmp_path):

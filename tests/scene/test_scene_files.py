@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from impel.files import Problem, format_document, parse_document
-from impel.scene import Scene, how_it_changes, load_scene, parse_scene, problems, scene_schema, unsupported
+from impel.scene import Scene, how_it_changes, load_scene, parse_scene, problems, scene_schema
 from impel.scene.actors import ELASTICITY
 
 EVERYTHING = """
@@ -176,12 +176,6 @@ def test_defaults_are_the_recommended_ones():
     assert (scene.world.step, scene.world.joints) == ("adaptive", "rattle")
 
 
-def test_what_cannot_be_simulated_yet_is_named():
-    assert unsupported(parse_scene(everything())) == [
-        "actors.rod.goals: this version can read goals but not simulate them yet",
-    ]
-
-
 def test_every_field_has_a_sentence_for_animators():
     schema = scene_schema()
     missing = []
@@ -297,25 +291,6 @@ def test_any_scene_survives_being_written_and_read(scene):
     for as_json in (False, True):
         text = format_document(scene.to_document(), as_json=as_json)
         assert parse_scene(parse_document(text, "x", as_json=as_json)) == scene
-
-
-def test_what_is_not_simulated_yet_is_said_to_be_so_and_never_offered():
-    schema = scene_schema()
-    later = [schema["$defs"]["Actor"]["properties"]["goals"]]
-    assert all(field["description"].endswith("; not simulated yet.") for field in later)
-    body = {"shape": {"sphere": 1}}
-    for wrong in (
-        {"actors": {"ball": {"move": {"keys": [3]}}}},
-        {"actors": {"ball": {"move": {"keys": [{"at": [0, 0, 0], "frobnicate": 1}]}}}},
-        {"actors": {"ball": {"turn": {"keys": [{"euler": [0, 0, 0], "frobnicate": 1}]}}}},
-        {"actors": {"ball": {"frobnicate": 1}}},
-        {"actors": {"ball": {}}},
-        {"frobnicate": 1},
-    ):
-        with pytest.raises(Problem) as problem:
-            parse_scene({"bodies": {"ball": body}, **wrong})
-        (line,) = problem.value.lines
-        assert not re.search(r"goals", line.partition("frobnicate: ")[2] or line)
 
 
 def test_a_take_is_told_from_a_scene(tmp_path):

@@ -234,13 +234,6 @@ def test_joints_that_start_apart_are_brought_together_or_refused_with_the_gap() 
         simulate(arm(2.5))
 
 
-def test_what_this_version_cannot_do_yet_is_refused_in_one_line() -> None:
-    scene = Scene(seconds=1)
-    scene.body("ball", sphere=0.1, mass=1).goals([{"at": [0, 0, 1], "time": 0.5}])
-    with pytest.raises(Problem, match=r"actors.ball.goals"):
-        simulate(scene)
-
-
 def test_an_actor_does_not_dip_when_the_take_begins() -> None:
     scene = Scene(seconds=1.0)
     scene.body("ball", sphere=0.1, mass=2, at=[0, 0, 1]).move([[0, 0, 1], [2, 0, 1]], base_distance=0.3)

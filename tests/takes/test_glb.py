@@ -93,6 +93,23 @@ def test_khronos_validator_finds_no_errors_and_no_warnings(take, tmp_path):
     assert report["issues"]["numWarnings"] == 0
 
 
+def test_a_painted_mesh_keeps_its_colors(tmp_path):
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], float)
+    surfaces = {
+        "tent.vertices": corners,
+        "tent.normals": np.array([[0, 0, -1], [1, 0, 0], [0, 1, 0], [0, 0, 1]], float),
+        "tent.triangles": np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]], float),
+        "tent.colors": np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0.5, 0.5, 0.5]]),
+    }
+    take = still(shapes=[{"mesh": {"surface": "tent", "painted": True}}], surfaces=surfaces)
+    write_glb(take, tmp_path / "take.glb")
+    assert validate(tmp_path / "take.glb")["issues"]["numErrors"] == 0
+    document, binary = read_glb(tmp_path / "take.glb")
+    attributes = document["meshes"][0]["primitives"][0]["attributes"]
+    assert accessor(document, binary, attributes["POSITION"]) == pytest.approx(corners)
+    assert accessor(document, binary, attributes["COLOR_0"]) == pytest.approx(surfaces["tent.colors"])
+
+
 def test_validator_is_able_to_complain(tmp_path):
     write_glb(parade(4, 3), tmp_path / "take.glb")
     broken = bytearray((tmp_path / "take.glb").read_bytes())

@@ -13,8 +13,13 @@ LUXO = load_figure("luxo")
 # A stick on its end: whatever it does, it falls.
 STICK = {
     "figure": "stick",
-    "links": {"rod": {"from": [0, 0], "to": [0, 0.3], "mass": 0.1}, "top": {"from": [0, 0.3], "to": [0.05, 0.35], "mass": 0.1}},
-    "joints": {"neck": {"links": ["rod", "top"], "at": [0, 0.3], "stiffness": 0.3, "damping": 0.01, "range": [-60, 60]}},
+    "links": {
+        "rod": {"from": [0, 0], "to": [0, 0.3], "mass": 0.1},
+        "top": {"from": [0, 0.3], "to": [0.05, 0.35], "mass": 0.1},
+    },
+    "joints": {
+        "neck": {"links": ["rod", "top"], "at": [0, 0.3], "stiffness": 0.3, "damping": 0.01, "range": [-60, 60]}
+    },
     "contacts": {"end": {"link": "rod", "at": [0, 0]}},
     "fall": 40,
 }  # fmt: skip

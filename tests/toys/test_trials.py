@@ -182,3 +182,17 @@ def test_what_explodes_is_worth_nothing_and_does_not_disturb_the_rest():
     objective = objective_for(brittle, {"distance": 1.0, "effort": -1.0, "periodicity": 1.0})
     values = objective(random_poses(brittle, 20).reshape(20, -1))
     assert not np.isnan(values).any()
+
+
+def test_a_figure_that_may_turn_over_never_falls():
+    """Nor does it live on when it has exploded."""
+    document = LUXO.model_dump(by_alias=True, exclude_none=True)
+    tumbling = figure_from(document | {"fall": "none"}, subject="lamp")
+    poses = random_poses(LUXO, 64)
+    upright, free = (run_trials(figure, poses, 0.14, seconds=3.0) for figure in (LUXO, tumbling))
+    assert upright.fallen.any()
+    assert not free.fallen.any()
+    assert np.abs(free.final[:, 2]).max() > np.radians(LUXO.fall)
+    start = start_state(tumbling)
+    start[len(start) // 2 + 2] = 1e200
+    assert run_trials(tumbling, poses[:1], 0.14, seconds=0.1, starts=start).fallen[0]

@@ -50,9 +50,15 @@ def write_phase(path: str | Path, curve: Floats, marks: Floats, *, labels: tuple
         axes.set_xlabel(labels[0])
         axes.set_ylabel(labels[1])
         axes.set_title(title)
-        axes.legend(loc="best")
+        legend_below(axes)
 
     write(path, draw, labels, curve.tolist())
+
+
+def legend_below(axes: Any, *, columns: int = 5) -> None:
+    """A legend that hides nothing and is never cut."""
+    handles, names = axes.get_legend_handles_labels()
+    axes.figure.legend(handles, names, loc="outside lower center", ncols=min(columns, len(names)))
 
 
 _OTHERS = "other periods"
@@ -94,7 +100,7 @@ def write_bifurcation(
         draw_bifurcation(axes, values, states, kinds)
         axes.set_xlabel(labels[0])
         axes.set_ylabel(f"{labels[1]} at the start of a cycle")
-        axes.legend(loc="best", markerscale=1)
+        legend_below(axes)
 
     rows = ((v, kind, c, s) for v, kind, cycles in zip(values, kinds, states) for c, s in enumerate(cycles))
     write(path, draw, [labels[0], "motion", "cycle", labels[1]], rows)
@@ -124,7 +130,7 @@ def write_tracking(
         axes.plot(time, actual, color=color(1), lw=1.3, label="actual")
         axes.set_xlabel("time (s)")
         axes.set_ylabel(f"{joint} (°)")
-        axes.legend(loc="upper left")
+        legend_below(axes)
         right = axes.twinx()
         right.plot(time, torque, color=color(0), lw=0.8)
         right.set_ylabel("torque (N·m)", color=color(0))
@@ -141,6 +147,6 @@ def write_joints(path: str | Path, table: Sequence[Mapping[str, Any]]) -> None:
         axes.bar(places - 0.2, [row["work"] for row in table], 0.4, color=color(1), label="work (J)")
         axes.bar(places + 0.2, [row["effort"] for row in table], 0.4, color=color(0), label="effort (N²m²s)")
         axes.set_xticks(places, [f"{row['joint']}\n{row['kind']}" for row in table])
-        axes.legend()
+        legend_below(axes)
 
     write(path, draw, list(table[0]) if table else ["joint"], [list(row.values()) for row in table])

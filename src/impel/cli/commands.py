@@ -123,6 +123,29 @@ def check(
 
 
 @app.command()
+def script(
+    scene: SceneFile,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="The picture, .png, .svg or .pdf; left out, beside the scene.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Draw the script of a scene: appointments with their times, and a timeline of every actor.
+
+    Example:  impel script scene.yaml -o script.png
+    """
+    from impel.cli.scripting import draw_file
+
+    draw_file(scene, output)
+
+
+@app.command()
 def schema(
     kind: Annotated[
         str, typer.Argument(metavar="[KIND]", help="scene, figure, toy, walker, gait or library.")

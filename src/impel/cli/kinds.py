@@ -89,21 +89,18 @@ def _one(word: str) -> str:
 
 
 def _scene(path: Path) -> Findings:
-    from impel.scene import load_scene, unsupported, warnings
+    from impel.scene import load_scene, warnings
+    from impel.stage.cueing import cues
+    from impel.stage.opening import opening_doubts, strengths
 
     scene = load_scene(path)
-    refused = unsupported(scene)
-    doubts = warnings(scene) + refused
-    notes: list[str] = []
-    if not refused:
-        from impel.stage.opening import opening_doubts, strengths
+    doubts = warnings(scene) + opening_doubts(scene, str(path))
+    notes = [*strengths(scene, str(path))] if scene.actors else []
+    notes += cues(scene, str(path))
+    if scene.walkers:
+        from impel.stage.walkers import heights
 
-        doubts += opening_doubts(scene, str(path))
-        notes = [*strengths(scene, str(path))] if scene.actors else []
-        if scene.walkers:
-            from impel.stage.walkers import heights
-
-            notes += heights(scene, str(path))
+        notes += heights(scene, str(path))
     held = counted(
         ("bodies", len(scene.bodies)), ("joints", len(scene.joints)), ("actors", len(scene.actors)),
         ("walkers", len(scene.walkers)),

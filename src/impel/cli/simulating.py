@@ -19,13 +19,9 @@ DEMO = Path(__file__).parents[1] / "gallery" / "scenes" / "blow.yaml"
 
 def simulate_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False, fps: float | None = None) -> None:
     """Simulate a scene and write every output; whatever can be refused is refused before the work begins."""
-    from impel.scene import load_scene, unsupported
+    from impel.scene import load_scene
 
     scene = load_scene(path)
-    refused = unsupported(scene)
-    if refused:
-        raise Problem(*(f"{path}: {line}" for line in refused))
-
     _check_outputs(outputs)
 
     from impel.stage import simulate
@@ -38,9 +34,7 @@ def simulate_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False
             moments.append(time.perf_counter())
             report(done, total)
 
-        with warnings.catch_warnings():
-            warnings.simplefilter("always")
-            warnings.showwarning = lambda message, *_, **__: print(message, file=sys.stderr)
+        with plain_warnings():
             take = simulate(scene, fps=fps, progress=note, source=str(path))
     spent = time.perf_counter() - begun
     # Before the first frame everything is loaded, or even compiled: the pace is that of the others.
@@ -54,6 +48,15 @@ def simulate_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False
     _write_outputs(take, outputs, overlays)
     if any(event["kind"] == "joint apart" for event in take.events):
         sys.exit(NOT_TO_BE_TRUSTED)
+
+
+@contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Say what a scene is warned of in plain lines."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = lambda message, *_, **__: print(message, file=sys.stderr)
+        yield
 
 
 def render_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False, fps: float | None = None) -> None:

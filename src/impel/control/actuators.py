@@ -12,18 +12,21 @@ N is how much force an acceleration takes, given how the structure answers. Wher
 
 import math
 
-from impel.control.appointments import Appointments, keep_appointments
+from impel.control.appointments import DONE, Appointments, keep_appointments
 from impel.control.clocks import Clocks
 from impel.control.frames import Frames, carry_targets, is_framed, pin_keys
+from impel.control.goals import Goals, aim, arrive, has_goals, is_idle, let_go_of
 from impel.control.law import TINY, limit_size
 from impel.control.linkage import Linkage, gather, measured_rates, wished_rates
-from impel.control.targets import advance_targets, go_by_clocks
+from impel.control.series import Series, follow_series
+from impel.control.targets import advance_targets, go_by_clocks, place_of, turn_of
 from impel.kernel import Floats, Floats2, Integers, kernel, struct
 from impel.motion.paths import Paths
 from impel.motion.rotations import add, axpy, cross, dot, get3, get4, rotate, scale, set3, sub
 
 RESIDUAL = 0.3  # of the pull at base distance: what may be learnt while something is in the way (measured: no wind-up)
 TOO_FAST = 1.2  # times the speed that it should have: what still pushes it on ...
+WHIRLS = 50.0  # rad/s: a body that whirls faster about the point that is led to a goal is led by its centre meanwhile
 FORGET = 4.0  # ... is forgotten so many times faster than it was learnt
 
 
@@ -40,10 +43,13 @@ class Actuators:
     home: Floats2  # (A, 4) how that was turned at the start
     trail: Floats  # (A,) how much of its spin the body does not follow at once
     paths: Paths
+    keyed: int  # 1 if any has keys, and not goals alone
     scripted: int  # 1 if there is anything in the following three; a trail comes with framed keys
+    now: Floats  # (1,) scratch, s: when the step begins
     clocks: Clocks
     frames: Frames
     appointments: Appointments
+    goals: Goals
     linkage: Linkage
     base: Floats  # (A,) base distance in metres, or base angle in radians
     far: Floats  # (A,) the same: from farther away it is not pulled harder
@@ -53,7 +59,8 @@ class Actuators:
     stiffness: Floats  # (A,) 1/s²: K = 2α/Δt²
     damping: Floats  # (A,) 1/s: C = 2β/Δt
     adaptation: Floats  # (A,) 1/s: γ, how fast lasting loads are compensated
-    strength: Floats  # (A,) N or N·m
+    strength: Floats  # (A,) N or N·m; where it changes, what it is in this step
+    strengths: Series  # over time, of those that change
     automatic: Floats  # (A,) which share that is of what suits its structure; 0 if it was told
     inertia: Floats  # (A,) kg or kg·m²: of what it moves, as far as that is known beforehand
     weight: Floats  # (A,) N or N·m: what holds that still
@@ -64,6 +71,7 @@ class Actuators:
     arm: Floats  # (A,) m: at which a torque carries loads; 1 for forces
     press: Floats  # (A,) N or N·m: with how much to press what is in the way; negative: its pull
     knows: Integers  # (S,) 1 if the actuators of a structure know its weight from the start
+    learns: Integers  # (S,) 1 if any of them learns
     whole: Integers  # (N,) bodies with the same number hang together
     # State: what goes on from step to step.
     segment: Floats  # (A,) where the target is
@@ -110,6 +118,13 @@ def steer(bodies, actuators, gravity, dt, dt_last):
 
 
 @kernel
+def tell_the_time(actuators, time):
+    """What actuators can do in the step that begins now."""
+    actuators.now[0] = actuators.goals.now[0] = time
+    follow_series(actuators.strengths, time, actuators.strength)
+
+
+@kernel
 def remember_motion(bodies, actuators):
     """For what will be learnt from it the next time."""
     linkage = actuators.linkage
@@ -123,9 +138,11 @@ def want(bodies, actuators, dt, dt_last):
     """Box 1.1, and how each body should accelerate (003, eqs. 2 and 3); notes what became of the last wish."""
     if actuators.scripted == 1:
         keep_appointments(actuators, dt_last)
-        carry_targets(bodies, actuators, dt_last)
+        if len(actuators.frames.key) > 0:
+            carry_targets(bodies, actuators, dt_last)
         go_by_clocks(bodies, actuators, dt, dt_last)
-    advance_targets(bodies, actuators, dt_last)
+    if actuators.keyed == 1:
+        advance_targets(bodies, actuators, dt_last)
     for a in range(len(actuators.body)):
         rate = rate_of(bodies, actuators, a)
         if dt_last > 0.0:
@@ -139,12 +156,39 @@ def want(bodies, actuators, dt, dt_last):
         actuators.pressing[a] = 0.0
         actuators.room[a] = min(0.5 * actuators.strength[a], actuators.most_learnt[a])
     if actuators.scripted == 1:
-        pin_keys(bodies, actuators)
+        if len(actuators.frames.key) > 0:
+            pin_keys(bodies, actuators)
         for a in range(len(actuators.body)):
             if actuators.clocks.runs[a] == 1 or is_framed(actuators.frames, a):
                 lead(actuators, a)
             if actuators.trail[a] > 0.0:
                 drag_behind(bodies, actuators, a)
+    if len(actuators.goals.time) > 0:
+        pursue(bodies, actuators, dt, dt_last)
+
+
+@kernel
+def pursue(bodies, actuators, dt, dt_last):
+    """The wishes of those that have goals."""
+    goals, agreed = actuators.goals, actuators.appointments
+    for a in range(len(actuators.body)):
+        if not has_goals(goals, a):
+            continue
+        place, orientation = place_of(bodies, actuators, a), turn_of(bodies, actuators, a)
+        turns, rate, time = actuators.paths.turns[a] == 1, get3(actuators.last_rate, a), goals.now[0]
+        release = goals.release[int(goals.current[a])] if goals.holding[a] == 1.0 else -1
+        if release >= 0 and agreed.state[release] >= DONE:
+            let_go_of(goals, a)
+            arrive(bodies, goals, a, turns, place, orientation, rate, time)
+        wish, offset = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        if is_idle(goals, a):
+            set3(actuators.asked, a, wish)
+        else:
+            wish, d = aim(bodies, goals, a, turns, place, orientation, rate, dt, dt_last)
+            set3(goals.planned, a, wish)
+            offset = scale(d, -1.0)
+        set3(actuators.wish, a, wish)
+        set3(actuators.offset, a, offset)
 
 
 @kernel
@@ -198,7 +242,7 @@ def pull_tree(bodies, actuators, s, gravity, dt, dt_last):
     """
     linkage = actuators.linkage
     up = scale(gravity, -1.0 * actuators.knows[s])
-    if dt_last > 0.0:
+    if dt_last > 0.0 and actuators.learns[s] == 1:
         measured_rates(bodies, linkage, s, up, actuators.last_velocity, actuators.last_momentum, dt_last)
         gather(bodies, linkage, s, -0.5 * dt_last)
         for k in range(linkage.first[s], linkage.first[s + 1]):
@@ -218,11 +262,14 @@ def pull_tree(bodies, actuators, s, gravity, dt, dt_last):
 
 @kernel
 def overtaxed(actuators, s):
-    """Is an actuator of a structure too weak for what it asks for? The others, and it itself, must reckon with that."""
-    weak = False
-    for a in range(len(actuators.body)):
-        weak |= actuators.structure[a] == s and actuators.saturated[a] == 1.0
-    return weak
+    """Is an actuator of a driven tree too weak for what it asks for, or does it ask for nothing any more? The others,
+    and it itself, must reckon with that."""
+    linkage = actuators.linkage
+    for k in range(linkage.first[s], linkage.first[s + 1]):
+        for a in (linkage.turn[k], linkage.move[k]):
+            if a >= 0 and (actuators.saturated[a] == 1.0 or is_idle(actuators.goals, a)):
+                return True
+    return False
 
 
 @kernel(inline=True)
@@ -299,7 +346,8 @@ def exert(bodies, actuators, a, force, ahead):
             set3(bodies.twist, other, sub(get3(bodies.twist, other), force))
     else:
         set3(bodies.push, body, add(get3(bodies.push, body), force))
-        if actuators.pulled[a] == 1:
+        whirls = has_goals(actuators.goals, a) and dot(spin, spin) > WHIRLS * WHIRLS
+        if actuators.pulled[a] == 1 and not whirls:
             arm = arm_of(bodies, actuators, a, ahead)
             set3(bodies.twist, body, add(get3(bodies.twist, body), cross(arm, force)))
 

@@ -128,7 +128,7 @@ def within(answer, k, force, most):
     xz = a[0][0] * a[0][2] + a[1][0] * a[1][2] + a[2][0] * a[2][2]
     yz = a[0][1] * a[0][2] + a[1][1] * a[1][2] + a[2][1] * a[2][2]
     largest = xx + yy + zz
-    if largest == 0.0:
+    if largest == 0.0 or most == 0.0:
         return scale(force, most / math.sqrt(size2))
     little = PRESSING * PRESSING * largest
     xx, yy, zz = xx + little, yy + little, zz + little

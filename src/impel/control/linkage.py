@@ -51,6 +51,8 @@ class Tie(NamedTuple):
     kind: int = BALL
     axis: ArrayLike = (0.0, 0.0, 1.0)  # of a hinge
     end: ArrayLike = (0.0, 0.0, 0.0)  # of a rope, on b
+    begins: bool = True  # whether it is there from the start ...
+    lasts: bool = True  # ... and for good
 
 
 @struct
@@ -98,7 +100,7 @@ def make_linkage(bodies: Solids, ties: Sequence[Tie], move: dict[int, int], turn
     whole = wholes(len(bodies.mass), ties, movable)
     neighbours: dict[int, list[tuple[int, Tie]]] = {}
     for tie in ties:
-        if tie.kind != ROPE:
+        if tie.kind != ROPE and tie.begins:
             neighbours.setdefault(tie.a, []).append((tie.b, tie))
             neighbours.setdefault(tie.b, []).append((tie.a, tie))
     above: dict[int, tuple[int, Tie | None]] = {}
@@ -109,7 +111,7 @@ def make_linkage(bodies: Solids, ties: Sequence[Tie], move: dict[int, int], turn
         roots: list[tuple[int, Tie | None]] = [*starts, *((i, None) for i in own if i in move)]
         roots += [(i, None) for i in sorted(own, key=lambda i: (i in turn, -bodies.mass[i]))]
         members: list[int] = []
-        for root, root_tie in roots:  # one is enough but for what only ropes tie together
+        for root, root_tie in roots:  # one is enough but for what only ropes, or joints to come, tie together
             if root in above:
                 continue
             above[root] = (-1, root_tie)
@@ -122,11 +124,18 @@ def make_linkage(bodies: Solids, ties: Sequence[Tie], move: dict[int, int], turn
             members += tree
         structures.append(members)
     tied = [sum(whole[i] == whole[s[0]] for tie in ties for i in {tie.a, tie.b} if movable[i]) for s in structures]
-    driven = [_all_driven(s, above, move, turn, n) for s, n in zip(structures, tied)]
+    passing = {int(whole[i]) for tie in ties if not (tie.begins and tie.lasts) for i in (tie.a, tie.b)}
+    driven = [
+        _all_driven(s, above, move, turn, n) and int(whole[s[0]]) not in passing for s, n in zip(structures, tied)
+    ]
     swings = [any(not _is_told(i, above, turn) for i in s[1:]) for s in structures]
+    taken = np.zeros(len(bodies.mass))  # kg: of what a body may come to carry
+    for tie in ties:
+        for one, other in ((tie.a, tie.b), (tie.b, tie.a)):
+            taken[one] += bodies.mass[other] if not tie.begins and movable[other] else 0.0
     ropes = [tie for tie in ties if tie.kind == ROPE and movable[tie.a] and movable[tie.b]]
     hung = _hung(ropes, structures, above, move, bodies.mass)
-    return _fill(bodies, structures, driven, swings, above, move, turn, hung)
+    return _fill(bodies, taken, structures, driven, swings, above, move, turn, hung)
 
 
 def _hung(
@@ -185,6 +194,7 @@ def _all_driven(
 
 def _fill(
     bodies: Solids,
+    taken: Floats,
     structures: list[list[int]],
     driven: list[bool],
     swings: list[bool],
@@ -221,7 +231,7 @@ def _fill(
         (index[body], axes[body].T @ (np.asarray(at, float) - bodies.position[body]), weight)
         for body, at, weight in hung
     ]
-    mass, lever, inertia = _carried(bodies, body_of, axes, rows, vectors, loads)
+    mass, lever, inertia = _carried(bodies, taken, body_of, axes, rows, vectors, loads)
     return Linkage(
         first=np.cumsum([0, *map(len, structures)], dtype=np.int64),
         driven=np.array(driven, np.int64),
@@ -237,6 +247,7 @@ def _fill(
 
 def _carried(
     bodies: Solids,
+    taken: Floats,
     body: Integers,
     axes: Floats,
     rows: dict[str, Integers],
@@ -245,10 +256,11 @@ def _carried(
 ) -> tuple[Floats, Floats, Floats]:
     """Mass, first and second moment about the pivot of each member and what it carries, constant in its frame.
 
-    A carried body turns as it likes, so it counts as a point where it hangs, unless it is welded; so do those on ropes.
+    A carried body turns as it likes, so it counts as a point where it hangs, unless it is welded; so do those on ropes,
+    and what may be taken later, at the centre of the body that takes it.
     """
     m = len(body)
-    mass = bodies.mass[body].copy()
+    mass = bodies.mass[body] + taken[body]
     first = np.zeros((m, 3))
     second = np.zeros((m, 3, 3))
     for k, at, load in hung:

@@ -12,9 +12,11 @@ from impel.control.actuators import TINY, Actuators
 from impel.control.appointments import Agreed, make_appointments
 from impel.control.clocks import Timing, demands, make_clocks
 from impel.control.frames import FramedKey, make_frames, place_keys
+from impel.control.goals import MET, Course, make_goals
 from impel.control.linkage import Linkage, Solids, Tie, make_linkage, wholes
+from impel.control.series import make_series
 from impel.control.targets import reach_of
-from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
+from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions, turns_between
 from impel.motion.paths import Paths, make_paths
 from impel.motion.splines import pose_at
 
@@ -23,6 +25,12 @@ Floats = NDArray[np.float64]
 # Times the speed of its path, or of a free fall from the height of its structure: what is faster is not driven on. At
 # the dead centre of a linkage no force is right for a whole step, and one without limit would throw it about.
 WILD = 3.0
+
+JOINTED = 8.0  # times as hard must be pulled at links that whip round or line up (measured on 1000 random arms)
+HASTE = 10.0  # times as fast as these may be who have goals to meet
+GOAL_STEP = 1 / 240  # s: in longer ones, what nobody told it of takes a goal-driven body farther off
+PUSHED_ASIDE = 0.25  # m or rad: as far it may be pushed aside on a course, and still be there on time
+STANDING_START = 16.0  # |D|/T²: four times the acceleration for a course from rest to rest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +48,7 @@ class ActuatorSpec:
     adaptation: float = 5.0  # γ, per second; 0 turns the correction off
     strength: float | None = math.inf  # N or N·m; None: one that never shows in ordinary motion, times ...
     share: float = 1.0  # ... this
+    fades: Sequence[tuple[float, float]] = ()  # s, and the share of that strength: it changes over time
     press: float | None = None  # N or N·m: with how much to press what is in the way; None: its pull
     point: Sequence[float] = (0.0, 0.0, 0.0)  # of the body, from its centre of mass, that is moved
     pulled: bool = False  # whether the force acts there, or at the centre
@@ -48,6 +57,7 @@ class ActuatorSpec:
     framed: Sequence[FramedKey] = ()  # those that are given in the frames of bodies
     trail: float = 0.0  # from 0, carried along with these at once, to 1, left behind
     circles: bool = False  # whether bodies that carry its keys have keys that it carries
+    course: Course | None = None  # goals, instead: its keys are where it starts, and these
 
     @property
     def beta(self) -> float:
@@ -70,7 +80,10 @@ def largest_stable_step(specs: Sequence[ActuatorSpec]) -> float:
     steps = [
         min(s.relaxation / 4, s.beta * s.relaxation / s.alpha, s.relaxation / s.beta / 2) if s.beta > 0 else 0.0
         for s in specs
+        if s.course is None
     ]
+    if any(s.course is not None for s in specs):
+        steps.append(GOAL_STEP)
     return min(steps, default=math.inf)
 
 
@@ -130,22 +143,44 @@ def make_actuators(
         if s.against is not None or s.pulled or not turned_along:
             linkage.driven[structure[a]] = 0
     knows = np.zeros(len(linkage.driven), np.int64)
-    np.maximum.at(knows, structure, np.array([s.adaptation > 0.0 for s in specs], np.int64))
+    learns = np.zeros_like(knows)
+    np.maximum.at(learns, structure, np.array([s.adaptation > 0.0 for s in specs], np.int64))
+    heavy = [s.adaptation > 0.0 or s.course is not None for s in specs]
+    np.maximum.at(knows, structure, np.array(heavy, np.int64))
 
     def column(name: str) -> Floats:
         return np.array([getattr(s, name) for s in specs], float)
 
     loads = [_loads(s, bodies, linkage, int(k), int(i), gravity) for s, k, i in zip(specs, member, structure)]
-    asked = [demands(clocks, paths, a) for a in range(n)]
+    asked = [demands(clocks, paths, a) if s.course is None else _sought(s, bodies) for a, s in enumerate(specs)]
+    asked = _at_points(specs, asked, actors["turn"])
     automatic = [
         auto_strength(load.weight, load.inertia, s.stiffness, s.base, acceleration) + 2 * load.whole * carried
         for s, load, (_, acceleration), carried in zip(specs, loads, asked, _carried(specs, actors, asked))
     ]
-    strength = np.array([s.share * auto if s.strength is None else s.strength for s, auto in zip(specs, automatic)])
+    for a, (s, load) in enumerate(zip(specs, loads)):  # what pushes also turns
+        if s.course is not None and linkage.first[structure[a] + 1] - linkage.first[structure[a]] > 1:
+            automatic[a] *= JOINTED
+        mover = actors["move"].get(s.body)
+        if s.course is not None and s.kind == "turn" and mover is not None:
+            automatic[a] = max(automatic[a], load.arm * automatic[mover])
+    strength = np.array(
+        [
+            s.share * auto if s.strength is None else s.strength * (load.arm if s.course is not None else 1.0)
+            for s, auto, load in zip(specs, automatic, loads)
+        ]
+    )
+    whole = wholes(len(bodies.mass), ties, np.isfinite(bodies.mass))
+    goals = make_goals([s.course for s in specs], [s.body for s in specs], whole)
+    for a, (s, load) in enumerate(zip(specs, loads)):
+        if s.course is not None:
+            goals.most[a] = max(strength[a] - load.weight, 0.0) / load.inertia
     reach = np.array([reach_of(s.base, s.kind == "turn") for s in specs]).reshape(n, 2)
+    for row, s in zip(reach, specs):
+        if s.course is not None:  # its target stays where it is: it has goals instead
+            row[:] = (math.inf if s.kind == "turn" else -math.inf), 0.0
     m = len(linkage.body)
     starts = [pose_at(row, 0.0, bool(t)) for row, t in zip(paths.segments[paths.first_segment[:-1]], paths.turns)]
-    movable = np.isfinite(bodies.mass)
     return Actuators(
         body=np.array([s.body for s in specs], np.int64),
         member=member,
@@ -156,10 +191,13 @@ def make_actuators(
         home=np.array([bodies.orientation[s.body if s.against is None else s.against] for s in specs]),
         trail=np.array([0.0 if s.against is None else s.trail for s in specs]),
         paths=paths,
+        keyed=int(any(s.course is None for s in specs)),
         scripted=int(any(s.timing is not None or s.framed for s in specs) or len(agreed) > 0),
+        now=np.zeros(1),
         clocks=clocks,
         frames=frames,
-        appointments=make_appointments(agreed, n),
+        appointments=make_appointments(agreed, np.column_stack([column("stiffness"), column("damping")])),
+        goals=goals,
         linkage=linkage,
         base=column("base"),
         far=_far(specs, loads, strength),
@@ -169,8 +207,11 @@ def make_actuators(
         stiffness=column("stiffness"),
         damping=column("damping"),
         adaptation=column("adaptation"),
-        strength=strength,
-        automatic=np.array([s.share if s.strength is None else 0.0 for s in specs]),
+        strength=strength.copy(),
+        strengths=make_series([[(time, share * most) for time, share in s.fades] for s, most in zip(specs, strength)]),
+        automatic=np.array(
+            [s.share if s.strength is None and s.course is None and not s.fades else 0.0 for s in specs]
+        ),
         inertia=np.array([load.inertia for load in loads]),
         weight=np.array([load.weight for load in loads]),
         wild=_wild(specs, loads, [speed for speed, _ in asked], gravity),
@@ -180,7 +221,8 @@ def make_actuators(
         arm=np.array([load.arm for load in loads]),
         press=np.array([-1.0 if s.press is None else s.press for s in specs]),
         knows=knows,
-        whole=wholes(len(bodies.mass), ties, movable),
+        learns=learns,
+        whole=whole,
         segment=np.zeros(n),
         u=np.zeros(n),
         lap=np.zeros(n),
@@ -206,9 +248,47 @@ def make_actuators(
     )
 
 
+def _sought(spec: ActuatorSpec, bodies: Solids) -> tuple[float, float]:
+    """The largest speed and acceleration that goals ask for, about; as cubics from one to the next."""
+    assert spec.course is not None
+    times = np.array([0.0, *(aim.time for aim in spec.course.aims)])
+    keys, spans = _seen_keys(spec, bodies), np.maximum(np.diff(times), 1e-6)[:, None]
+    ways = np.diff(keys, axis=0) if spec.kind == "move" else turns_between(keys[:-1], keys[1:])
+    means = ways / spans
+    inner = (means[:-1] * spans[1:] + means[1:] * spans[:-1]) / (spans[1:] + spans[:-1])
+    begin, end = np.vstack([0.0 * means[:1], inner]), np.vstack([inner, means[-1:]])
+    sizes = [np.abs(6 * means - 4 * begin - 2 * end), np.abs(6 * means - 2 * begin - 4 * end)]
+    acceleration = max(float((np.linalg.norm(size, axis=1) / spans[:, 0]).max()) for size in sizes)
+    lengths = np.maximum(np.linalg.norm(ways, axis=1), PUSHED_ASIDE)
+    standing = STANDING_START * float((lengths / spans[:, 0] ** 2).max())
+    if spec.course.behaviour == "dynamic":  # it rushes
+        standing *= MET**2 / STANDING_START
+    return 3.0 * float(np.linalg.norm(means, axis=1).max()), acceleration + standing
+
+
+def _at_points(
+    specs: Sequence[ActuatorSpec], asked: Sequence[tuple[float, float]], turners: dict[int, int]
+) -> list[tuple[float, float]]:
+    """The same, with what it takes to keep a point of a body on its way to goals while goals turn the body."""
+    found = []
+    for s, (speed, acceleration) in zip(specs, asked):
+        turner, arm = turners.get(s.body), float(np.linalg.norm(s.point))
+        if s.course is not None and s.kind == "move" and turner is not None:
+            spin, turning = asked[turner]
+            speed, acceleration = speed + arm * spin, acceleration + arm * (turning + spin**2)
+        found.append((speed, acceleration))
+    return found
+
+
 def _seen_keys(spec: ActuatorSpec, bodies: Solids) -> Floats:
-    """The keys of a path; those in what a torque pushes off, as that stood at the start, for so they are seen."""
+    """The keys of a path; those in what a torque pushes off, as that stood at the start, for so they are seen; and so
+    are goals in bodies."""
     keys = np.array(spec.keys, float)
+    for i, aim in enumerate(spec.course.aims if spec.course is not None else (), 1):
+        if aim.frame >= 0 and spec.kind == "turn":
+            keys[i] = multiply_quaternions(bodies.orientation[aim.frame], keys[i])
+        elif aim.frame >= 0:
+            keys[i] = bodies.position[aim.frame] + matrix_from_quaternion(bodies.orientation[aim.frame]) @ keys[i]
     if spec.against is not None and spec.framed:
         own = [each.key for each in spec.framed]
         keys[own] = multiply_quaternions(bodies.orientation[spec.against], keys[own])
@@ -243,6 +323,9 @@ def _wild(specs: Sequence[ActuatorSpec], loads: Sequence["Loads"], speeds: Seque
     for s, load, speed in zip(specs, loads, speeds):
         steady, fall = s.base * s.stiffness / max(s.damping, TINY), math.sqrt(2 * gravity * load.size)
         steady = max(steady, speed)
+        if s.course is not None:  # on time, however fast that is
+            steady *= HASTE
+            fall *= HASTE
         if s.kind == "turn":
             wild.append((math.inf, WILD * max(steady, fall / load.size)))
         else:

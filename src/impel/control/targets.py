@@ -2,7 +2,7 @@
 
 import math
 
-from impel.control.appointments import full_speed, walk_on
+from impel.control.appointments import full_speed, wait_at_the_door, walk_on
 from impel.control.clocks import keep_step, pace_for, place_at, way_between
 from impel.control.frames import is_framed
 from impel.control.law import TINY
@@ -181,6 +181,7 @@ def go_by_clocks(bodies, actuators, dt, dt_last):
         actuators.enough[a] = math.inf if clocks.runs[a] == 1 else actuators.close[a]
         if clocks.runs[a] == 1:
             tick(bodies, actuators, a, dt, dt_last)
+    wait_at_the_door(actuators, dt)
     keep_step(clocks)
     for a in range(len(actuators.body)):
         if clocks.runs[a] == 1:
@@ -208,8 +209,11 @@ def tick(bodies, actuators, a, dt, dt_last):
     pose, tangent = pose_at(paths.segments[paths.first_segment[a] + i], u, turns)
     set4(actuators.pose, a, pose)
     set3(actuators.tangent, a, tangent)
-    behind = norm(way_between(pose, turns, place_of(bodies, actuators, a), turn_of(bodies, actuators, a))) / base
-    clocks.pace[a] = pace_for(clocks, a, actuators.appointments.waits[a], behind, dt)
+    behind = norm(way_between(pose, turns, place_of(bodies, actuators, a), turn_of(bodies, actuators, a)))
+    clocks.pace[a] = pace_for(clocks, a, actuators.appointments.waits[a], behind / base, dt)
+    way = clocks.pace[a] * dt * norm(full_rate(actuators, a, i, u, tangent))
+    if behind + 2.0 * way > base:  # it may be too far
+        mind_the_distance(bodies, actuators, a, dt)
 
 
 @kernel(inline=True)
@@ -241,19 +245,26 @@ def full_rate(actuators, a, i, u, tangent):
 
 
 @kernel
+def mind_the_distance(bodies, actuators, a, dt):
+    """No target goes farther than the base distance."""
+    paths, clocks = actuators.paths, actuators.clocks
+    j, w, _, _ = go_on(actuators, a, clocks.pace[a] * dt)
+    turns = paths.turns[a] == 1
+    pose, _ = pose_at(paths.segments[paths.first_segment[a] + j], w, turns)
+    way = way_between(pose, turns, place_of(bodies, actuators, a), turn_of(bodies, actuators, a))
+    if norm(way) > actuators.base[a]:
+        clocks.pace[a] = 0.0
+
+
+@kernel
 def look_ahead(bodies, actuators, a, dt):
-    """Leave in a clock the velocity of its target, and its mean acceleration until it is where it will be after dt. No
-    target goes farther than the base distance, but for those in step, which stand by then."""
+    """Leave in a clock the velocity of its target, and its mean acceleration until it is where it will be after dt."""
     paths, clocks = actuators.paths, actuators.clocks
     turns, first, i, u = paths.turns[a] == 1, paths.first_segment[a], int(actuators.segment[a]), actuators.u[a]
-    place, orientation = place_of(bodies, actuators, a), turn_of(bodies, actuators, a)
     now = full_rate(actuators, a, i, u, get3(actuators.tangent, a))
     j, w, _, _ = go_on(actuators, a, clocks.pace[a] * dt)
-    pose, tangent = pose_at(paths.segments[first + j], w, turns)
+    _, tangent = pose_at(paths.segments[first + j], w, turns)
     soon = full_rate(actuators, a, j, w, tangent)
-    too_far = norm(way_between(pose, turns, place, orientation)) > actuators.base[a]
-    if too_far and clocks.leader[a] < 0:
-        clocks.pace[a] = 0.0
     pace, onward = clocks.pace[a], (0.0, 0.0, 0.0)
     if is_framed(actuators.frames, a):
         onward = get3(clocks.onward, a)

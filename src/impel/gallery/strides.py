@@ -6,11 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
+from impel.geometry.blobs import blob_elements
+from impel.motion.orientations import matrix_from_quaternion
 from impel.render.outputs import write_png
 from impel.render.sequences import picture
 from impel.takes import Take
 
-BESIDE = 0.37  # m between the moments: a built-in toy is 0.24 m long
+AIR = 1.06  # between one moment and the next, in widths of the toy
 LENS = 8.0  # degrees: hardly any perspective, so that all moments look alike
 
 
@@ -36,14 +38,16 @@ def beside(take: Take, frames: np.ndarray, size: tuple[int, int]) -> Take:
     """One frame that shows several: the moving bodies once for each, the ground once."""
     ground = [i for i, name in enumerate(take.names) if name.startswith("ground")]
     toy = [i for i in range(len(take.names)) if i not in ground]
+    spans = [_span(take, frame, toy) for frame in frames]
+    apart = AIR * max(right - left for left, right, _ in spans)
     places = [take.position[frames[:1]][:, ground]]
     for k, frame in enumerate(frames):
-        middle = take.position[frame, toy, 0].mean()
-        places.append(take.position[None, frame, toy] - [[middle - k * BESIDE, 0.0, 0.0]])
+        middle = (spans[k][0] + spans[k][1]) / 2
+        places.append(take.position[None, frame, toy] - [[middle - k * apart, 0.0, 0.0]])
     order = ground + toy * len(frames)
     turns = np.concatenate([take.orientation[0, ground], *(take.orientation[frame, toy] for frame in frames)])
-    top = float(take.position[frames][:, toy, 2].max()) + 0.15  # m, with half a link and air above it
-    middle, width = (len(frames) - 1) / 2 * BESIDE, max((len(frames) + 0.3) * BESIDE, top * size[0] / size[1])
+    top = 1.4 * max(highest for *_, highest in spans)  # with air above it
+    middle, width = (len(frames) - 1) / 2 * apart, max((len(frames) + 0.3) * apart, top * size[0] / size[1])
     away = width / 2 * size[1] / size[0] / np.tan(np.radians(LENS) / 2)
     return replace(
         take,
@@ -57,3 +61,15 @@ def beside(take: Take, frames: np.ndarray, size: tuple[int, int]) -> Take:
         channels={},
         camera={"from": [middle, -away, 0.15 * away], "to": [middle, 0.0, 0.4 * top], "fov": LENS},
     )
+
+
+def _span(take: Take, frame: int, toy: list[int]) -> tuple[float, float, float]:
+    """How far a toy reaches to the left, to the right and up, in metres."""
+    reach = []
+    for i in toy:
+        skeleton = blob_elements(take.shapes[i]["blob"])
+        ends, radius = skeleton[:, :6].reshape(-1, 2, 3), skeleton[:, 6:7]
+        at = take.position[frame, i] + ends @ matrix_from_quaternion(take.orientation[frame, i]).T
+        reach.append([(at[..., 0] - radius).min(), (at[..., 0] + radius).max(), (at[..., 2] + radius).max()])
+    bounds = np.array(reach)
+    return float(bounds[:, 0].min()), float(bounds[:, 1].max()), float(bounds[:, 2].max())

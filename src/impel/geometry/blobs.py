@@ -1,20 +1,57 @@
-"""Blobs: shapes that flow together around a skeleton of points and segments."""
+"""Blobs: shapes that flow together around a skeleton of points, segments and curves."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from impel.files import Problem
+
 Floats = NDArray[np.float64]
 
+PIECES = 8  # of a curve, from one of its points to the next
+THIN = 0.8  # of the spacing: what is thinner asks for a finer grid ...
+MOST_POINTS = 4_000_000  # ... of no more than these
 CELLS = 48  # along the longest side of the grid on which a blob is integrated and meshed
 
 
 def blob_elements(blob: dict[str, Any]) -> Floats:
-    """The skeleton as rows (from, to, radius); a point is a segment of no length."""
+    """The skeleton as rows (from, to, radius); a point is a segment of no length. A curve is many segments, of which
+    all but the first have their radius with a minus: they are one part, and do not blend with each other."""
     rows = [[*p["at"], *p["at"], p["radius"]] for p in blob.get("points") or []]
     rows += [[*s["from"], *s["to"], s["radius"]] for s in blob.get("segments") or []]
+    for curve in blob.get("curves") or []:
+        along = _curve(np.array(curve["points"], float), bool(curve.get("loop")))
+        signs = [1.0] + [-1.0] * (len(along) - 2)
+        rows += [[*a, *b, sign * curve["radius"]] for a, b, sign in zip(along[:-1], along[1:], signs)]
     return np.array(rows, float).reshape(-1, 7)
+
+
+def _curve(points: Floats, loop: bool) -> Floats:
+    """Places along a smooth curve through points: a centripetal Catmull-Rom spline, as paths are."""
+    if len(points) == 2:
+        return points
+    if loop:
+        points = np.concatenate([points[-1:], points, points[:2]])
+    else:
+        points = np.concatenate([2 * points[:1] - points[1:2], points, 2 * points[-1:] - points[-2:-1]])
+    places = []
+    for p in np.lib.stride_tricks.sliding_window_view(points, 4, axis=0).swapaxes(1, 2):
+        t = np.concatenate([[0.0], np.cumsum(np.maximum(np.linalg.norm(np.diff(p, axis=0), axis=1), 1e-12) ** 0.5)])
+        for s in t[1] + (t[2] - t[1]) * np.arange(PIECES) / PIECES:
+            rows = p
+            for low, high in (([0, 1, 2], [1, 2, 3]), ([0, 1], [2, 3]), ([1], [2])):  # Barry and Goldman 1988
+                share = ((s - t[low]) / (t[high] - t[low]))[:, None]
+                rows = (1 - share) * rows[:-1] + share * rows[1:]
+            places.append(rows[0])
+    return np.array([*places, points[-2]])
+
+
+def blob_parts(elements: Floats) -> Floats:
+    """Rows of elements with radii as they are."""
+    rows = elements.copy()
+    rows[:, 6] = np.abs(rows[:, 6])
+    return rows
 
 
 def blob_field(elements: Floats, blend: float, points: Floats) -> Floats:
@@ -27,7 +64,8 @@ def blob_field(elements: Floats, blend: float, points: Floats) -> Floats:
         v = points - e[0:3]
         if square > 0.0:
             v = v - np.clip(v @ along / square, 0.0, 1.0)[:, None] * along
-        row[:] = np.sqrt((v * v).sum(1)) - e[6]
+        row[:] = np.sqrt((v * v).sum(1)) - abs(e[6])
+    distance = np.minimum.reduceat(distance, np.flatnonzero(elements[:, 6] > 0), axis=0)
     nearest = distance.min(0)
     return nearest - t * np.log(np.exp((nearest - distance) / t).sum(0))
 
@@ -35,13 +73,19 @@ def blob_field(elements: Floats, blend: float, points: Floats) -> Floats:
 def blob_grid(elements: Floats, blend: float, cells: int = CELLS) -> tuple[Floats, float, Floats]:
     """The field on a cubic grid around the blob: lowest corner, spacing, values (X, Y, Z)."""
     t = 0.25 * blend
-    reach = elements[:, 6:7] + t * np.log(len(elements))  # how far blending can swell the surface
+    reach = np.abs(elements[:, 6:7]) + t * np.log(len(elements))  # how far blending can swell the surface
     low = np.minimum(elements[:, 0:3], elements[:, 3:6]) - reach
     high = np.maximum(elements[:, 0:3], elements[:, 3:6]) + reach
     low, high = low.min(0), high.max(0)
+    size = float((high - low).max())
     spacing = float((high - low).max()) / cells
+    thinnest = float(np.abs(elements[:, 6]).min())
+    if thinnest < THIN * spacing:  # it would fall between the points
+        spacing = 0.5 * thinnest
     low = low - 1.5 * spacing
     count = np.ceil((high - low) / spacing + 1.5).astype(int)
+    if np.prod(count.astype(float)) > MOST_POINTS:
+        raise Problem(f"shape.blob: is too thin for its size: parts of radius {thinnest:.3g} m that reach {size:.3g} m")
     axes = [low[k] + spacing * np.arange(count[k]) for k in range(3)]
     points = np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, 3)
     return low, spacing, blob_field(elements, blend, points).reshape(count)

@@ -1,7 +1,8 @@
 """How far a point is from the surface of a shape, negative inside, and which way leads out.
 
 The one library of fields: of contact, of joints on surfaces, of what overlaps, and of the shade between bodies. The
-distance is exact, inside and outside, for every shape but blobs, whose field is a smooth union. Points and gradients
+distance is exact, inside and outside, for every shape but blobs, whose field is a smooth union, and meshes, whose field
+is a grid. Points and gradients
 are in the body's frame (centre of mass, principal axes). Who needs no gradient takes `sized_field(...)[0]`: it is
 pasted into its caller, where what is not used costs nothing.
 """
@@ -11,7 +12,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.geometry.kinds import BLOB, BOX, CAPSULE, PLANE, SPHERE
+from impel.geometry.grids import grid_field
+from impel.geometry.kinds import BLOB, BOX, CAPSULE, MESH, PLANE, SPHERE
 from impel.kernel import Floats2, Integers2, kernel, struct
 from impel.motion.rotations import axpy, dot, get3, norm, scale, sub
 
@@ -26,8 +28,10 @@ class Shapes:
 
     kind: NDArray[np.int64]  # (N,) SPHERE ... PLANE
     size: Floats2  # (N, 3) as `Kind.size` gives it: radius; radius and half length; half extents; blend of a blob
-    part: Integers2  # (N, 2) first and last + 1 of a blob's elements
+    part: Integers2  # (N, 2) first and last + 1 of a blob's elements; a mesh's row of `place`
     elements: Floats2 | None  # (M, 7) from, to, radius; None when no body is a blob
+    grid: NDArray[np.float32] | None  # splines of the distances from all meshes; None when no body is one ...
+    place: Floats2 | None  # (G, 14) ... and where each is, see grids.LOW ..., and the extent of its mesh
 
 
 @kernel(inline=True)
@@ -108,23 +112,28 @@ def blob_part_field(elements, e, p):
         return 0.0, (0.0, 0.0, 1.0)
     v = _way_from_part(elements, e, p)
     length = norm(v)
-    return length - elements[e, 6], _direction(v, length)
+    return length - abs(elements[e, 6]), _direction(v, length)
 
 
 @kernel
 def _blob_field(elements, first, last, blend, p):
     """Smooth minimum -t·log(Σ exp(-distance/t)) of the distances to the elements, t = blend/4.
 
-    It does not depend on the order of the elements, and one element alone keeps its exact distance.
+    It does not depend on the order of the elements, and one element alone keeps its exact distance. The pieces of a
+    curve, whose radii have a minus, are one element.
     """
     t = max(0.25 * blend, 1e-12)
     nearest = math.inf
     total = 0.0
-    g = (0.0, 0.0, 0.0)
+    g, v, length = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), math.inf
     for e in range(first, last):
-        v = _way_from_part(elements, e, p)
-        length = norm(v)
-        distance = length - elements[e, 6]
+        way = _way_from_part(elements, e, p)
+        far = norm(way)
+        if elements[e, 6] > 0.0 or far < length:
+            v, length = way, far
+        if e + 1 < last and elements[e + 1, 6] < 0.0:
+            continue
+        distance = length - abs(elements[e, 6])
         if distance < nearest:
             shrink = math.exp((distance - nearest) / t)
             total *= shrink
@@ -138,7 +147,7 @@ def _blob_field(elements, first, last, blend, p):
 
 @kernel(inline=True)
 def sized_field(kind, size, p):
-    """The field of a shape that its size tells all about: any but a blob."""
+    """The field of a shape that its size tells all about: any but a blob or a mesh."""
     if kind == PLANE:
         return p[2], (0.0, 0.0, 1.0)
     if kind == BOX:
@@ -153,8 +162,11 @@ def sized_field(kind, size, p):
 @kernel
 def field(shapes, s, p):
     """Signed distance of point p from shape s, and its gradient, both in the shape's frame."""
-    if shapes.kind[s] != BLOB:
-        return sized_field(shapes.kind[s], get3(shapes.size, s), p)
+    kind = shapes.kind[s]
+    if kind != BLOB and kind != MESH:
+        return sized_field(kind, get3(shapes.size, s), p)
+    if kind == MESH:
+        return grid_field(shapes.grid, shapes.place, shapes.part[s, 0], p)
     return _blob_field(shapes.elements, shapes.part[s, 0], shapes.part[s, 1], shapes.size[s, 0], p)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.files import Problem
+from impel.geometry.baking import bake
 from impel.geometry.blobs import blob_elements, blob_moments
 from impel.motion.orientations import quaternion_from_matrix
 
@@ -20,7 +21,7 @@ Floats = NDArray[np.float64]
 
 # In this order: of two that touch, the first is the one whose surface is sampled best (see `physics/broadphase.py`).
 # Up to cylinders they are sampled where they touch; what is between them and planes carries fixed points.
-SPHERE, CAPSULE, CYLINDER, BLOB, BOX, PLANE = range(6)
+SPHERE, CAPSULE, CYLINDER, BLOB, MESH, BOX, PLANE = range(7)
 
 # Columns of an extent: RADIUS of a ball about the centre that holds the shape; INNER, how deep inside a point can be;
 # CORE, half extents of a box (3) that, rounded by SKIN, holds the shape.
@@ -32,8 +33,8 @@ class Solid(NamedTuple):
 
     volume: float
     inertia: Floats  # (3,) principal, for a mass of 1 kg
-    offset: Floats = np.zeros(3)  # (3,) centre of mass; zero but for blobs
-    rotation: Floats = np.array([1.0, 0.0, 0.0, 0.0])  # (4,) principal axes; no rotation but for blobs
+    offset: Floats = np.zeros(3)  # (3,) centre of mass; zero but for blobs and meshes
+    rotation: Floats = np.array([1.0, 0.0, 0.0, 0.0])  # (4,) principal axes; no rotation but for these
 
 
 class Kind(NamedTuple):
@@ -64,13 +65,17 @@ def size_of(shape: dict[str, Any]) -> tuple[float, float, float]:
 def inner_of(shape: dict[str, Any]) -> float:
     """How deep inside a point can be, in metres."""
     if "blob" in shape:
-        return float(blob_elements(shape["blob"])[:, 6].min())
+        return float(abs(blob_elements(shape["blob"])[:, 6]).min())
+    if KINDS[kind_of(shape)].number == MESH:
+        return bake(shape).inner
     return float(KINDS[kind_of(shape)].extent(size_of(shape))[INNER])
 
 
 def solid(shape: dict[str, Any]) -> Solid:
     """Mass properties of a shape of even density."""
     name = kind_of(shape)
+    if KINDS[name].number == MESH:  # whose file may change, and which keeps itself
+        return KINDS[name].solid(shape)
     return _solid(name, json.dumps(shape[name]))
 
 
@@ -123,6 +128,18 @@ def _blob_solid(blob: dict[str, Any]) -> Solid:
     return Solid(volume, inertia / volume, centre, quaternion_from_matrix(axes))
 
 
+def _mesh_solid(shape: dict[str, Any]) -> Solid:
+    baked = bake(shape)
+    return Solid(baked.volume, baked.inertia, baked.centre, baked.axes)
+
+
+_MESH = Kind(
+    MESH,
+    size=lambda _: (),
+    extent=lambda size: [0.0] * 6,  # what it is baked into tells, see `make_extents`
+    solid=_mesh_solid,
+)
+
 KINDS = {
     "sphere": Kind(
         SPHERE,
@@ -149,6 +166,9 @@ KINDS = {
         extent=lambda size: [0.0] * 6,  # its elements tell, see `make_extents`
         solid=_blob_solid,
     ),
+    "mesh": _MESH,
+    "convex": _MESH,
+    "compound": _MESH,
     "box": Kind(
         BOX,
         size=_box_size,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.files import Problem
+from impel.geometry.baking import bake
 from impel.geometry.kinds import KINDS
 
 Floats = NDArray[np.float64]
@@ -18,11 +19,36 @@ Mesh = tuple[Floats, Floats, NDArray[np.int32]]  # vertices (V, 3), normals (V, 
 BEVEL = 0.04  # of the smallest side: enough to catch a highlight, too little to look rounded
 BEVEL_STEPS = 3  # per quarter turn
 MARK = 0.72  # how much light the second tone of balls and wheels reflects, compared with the first
+EXACT = 128  # sides of round parts of compounds: volumes are right to 0.1 %
 PLANE_SIDE = 20.0  # m; a plane has no end, its mesh has
 
 
-def mesh_of(shape: dict[str, Any], *, segments: int = 48) -> Mesh:
-    """The mesh of a shape as written in a scene, e.g. `{"sphere": 0.2}`; round things get `segments` sides."""
+def surfaces_of(shape: dict[str, Any]) -> dict[str, Floats]:
+    """What a take keeps of a mesh, a hull or a compound, by name: its light mesh, and its colours if it has any."""
+    baked = bake(shape)
+    kept = {"vertices": baked.vertices, "normals": baked.normals, "triangles": baked.triangles.astype(float)}
+    if len(baked.colors):
+        kept["colors"] = baked.colors
+    return {f"{baked.key}.{name}": array for name, array in kept.items()}
+
+
+def drawn_as(shape: dict[str, Any], painted: bool) -> dict[str, Any]:
+    """How a take names a mesh that it keeps; `painted` in the mesh's own colours."""
+    baked = bake(shape)
+    return {"mesh": {"surface": baked.key, "painted": painted and len(baked.colors) > 0}}
+
+
+def colors_of(shape: dict[str, Any], surfaces: dict[str, Floats]) -> Floats | None:
+    """(V, 3) the colours of a mesh's vertices, as light, where it is painted in its own."""
+    mesh = shape.get("mesh")
+    if not isinstance(mesh, dict) or not mesh.get("painted"):
+        return None
+    return surfaces.get(f"{mesh['surface']}.colors")
+
+
+def mesh_of(shape: dict[str, Any], *, segments: int = 48, surfaces: dict[str, Floats] | None = None) -> Mesh:
+    """The mesh of a shape as written in a scene, e.g. `{"sphere": 0.2}`; round things get `segments` sides. Those of
+    meshes in a take are among its `surfaces`."""
     kind: str
     size: Any
     kind, size = next(iter(shape.items()), ("nothing", None))
@@ -46,7 +72,29 @@ def mesh_of(shape: dict[str, Any], *, segments: int = 48) -> Mesh:
         if len(triangles) == 0 or not (np.isfinite(vertices).all() and np.isfinite(normals).all()):
             raise Problem("shape: blob: is too thin to be drawn")
         return np.asarray(vertices, float), np.asarray(normals, float), np.asarray(triangles, np.int32)
+    if kind == "mesh" and "surface" in size:
+        kept = [(surfaces or {})[f"{size['surface']}.{name}"] for name in ("vertices", "normals", "triangles")]
+        return kept[0], kept[1], kept[2].astype(np.int32)
+    if kind in ("mesh", "convex", "compound"):
+        baked = bake(shape)
+        return baked.vertices, baked.normals, baked.triangles
     raise Problem(f"shape: {kind}: unknown, expected {', '.join(KINDS)}")
+
+
+def exact_mesh(shape: dict[str, Any]) -> tuple[Floats, NDArray[np.int64]]:
+    """Vertices and triangles of a plain shape without the roundings of edges: what compounds are made of."""
+    (kind, size), *_ = shape.items()
+    if kind == "box":
+        corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * np.asarray(size) / 2
+        quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+        return corners, np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))], np.int64)
+    if kind == "cylinder":
+        r, half = float(size["radius"]), float(size["length"]) / 2
+        profile = np.array([[0.0, half], [r, half], [r, -half], [0.0, -half]])
+        vertices, _, triangles = _revolved(np.concatenate([profile, np.zeros((4, 2))], axis=1), EXACT)
+    else:
+        vertices, _, triangles = mesh_of(shape, segments=EXACT)
+    return vertices, triangles.astype(np.int64)
 
 
 def marks_of(shape: dict[str, Any], mesh: Mesh) -> NDArray[np.bool_]:

@@ -1,7 +1,8 @@
 """Whether two shapes overlap by more than a given depth, whatever their kinds and however they cross.
 
 The place that is deepest in both is the lowest of max(field of A, field of B), which is convex for all shapes but
-blobs: of these each part is looked at. The ellipsoid method (Shor 1977) finds it, and ends as soon as it is certain.
+blobs and meshes. Of blobs each part is looked at; the ellipsoid method (Shor 1977) finds the place, and ends as soon as
+it is certain. Of meshes all points are looked at.
 """
 
 import math
@@ -9,7 +10,7 @@ import math
 from impel.geometry.fields import blob_part_field, field
 from impel.geometry.kinds import BLOB
 from impel.kernel import kernel
-from impel.motion.rotations import axpy, dot, rotate, scale, sub, transform, unrotate
+from impel.motion.rotations import add, axpy, dot, get3, rotate, scale, sub, transform, unrotate
 
 LOOKS = 400  # at most; each shrinks the space that is left by a sixth
 
@@ -64,3 +65,16 @@ def _parts_overlap(shapes, a, part_a, xa, qa, b, part_b, xb, qb, reach, depth):
             scale(axpy(-0.5 * ahead[2], ahead, rows[2]), 1.125),
         )
     return False
+
+
+@kernel
+def deepest_point(shapes, samples, a, xa, qa, b, xb, qb):
+    """How deep in B the deepest of A's points is; 0 where none is inside, or A has none."""
+    deepest = 0.0
+    for c in range(samples.clusters[a, 0], samples.clusters[a, 1]):
+        first, last = samples.range[c, 0], samples.range[c, 1]
+        if first >= 0:
+            for s in range(first, last):
+                p = unrotate(qb, sub(add(xa, rotate(qa, get3(samples.at, s))), xb))
+                deepest = max(deepest, -field(shapes, b, p)[0])
+    return deepest

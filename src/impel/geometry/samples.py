@@ -1,7 +1,7 @@
 """Points with area on the surfaces of shapes: what presses into the field of another body.
 
 Spheres, capsules and cylinders carry no fixed points: they are sampled where they touch, so that they roll without a
-ripple. Boxes have a grid on each face, and all others the vertices of their mesh.
+ripple. Boxes have a grid on each face, meshes what was baked for them, and all others the vertices of their mesh.
 """
 
 import json
@@ -11,19 +11,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from impel.geometry.baking import bake
 from impel.geometry.blobs import surface_mesh
 from impel.geometry.fields import Shapes
-from impel.geometry.kinds import BOX, CYLINDER, PLANE
+from impel.geometry.kinds import BOX, CYLINDER, MESH, PLANE
 from impel.geometry.meshes import mesh_of
 from impel.geometry.shapes import blob_in_principal_axes
 from impel.kernel import Floats2, Integers2, struct
 
 Floats = NDArray[np.float64]
+Cloud = tuple[Floats, Floats, Floats]  # points, normals and areas
 
 INSET = 1e-3  # by which border points stand in, as a share of the size, so that equal shapes stacked flush still meet
 BLOB_CELLS = 20  # along the longest side: about a thousand points on a compact blob
 SEGMENTS = 24  # round a shape of a new kind
-CLUSTER = 24  # points of a mesh that are culled together
+CLUSTER = 24  # points that are culled together ...
+GROUP = 16  # ... and clusters of a mesh, where there are more than these
 
 
 @struct
@@ -33,7 +36,9 @@ class Samples:
     at: Floats2  # (S, 3)
     normal: Floats2  # (S, 3) outward
     area: Floats  # (S,)
-    range: Integers2  # (C, 2) first and last + 1 of a cluster's points
+    # Sharp edges of meshes are among them, in clusters of their own: their middle, half of their way, minus their area.
+    range: Integers2  # (C, 2) first and last + 1 of a cluster's points; of a group of clusters, which comes before
+    # them, -1 and the first row behind them
     box: Floats2  # (C, 6) lowest and highest corner of a box around a cluster
     radius: Floats  # (C,) of a ball about its middle that holds the cluster
     clusters: Integers2  # (N, 2) first and last + 1 of a body's clusters
@@ -41,7 +46,10 @@ class Samples:
 
 def make_samples(shapes: list[dict[str, Any]], arrays: Shapes) -> Samples | None:
     """Fixed points of all bodies that carry any; None when there are none."""
-    clouds: list[tuple[Floats, Floats, Floats]] = []
+    clouds: list[Cloud] = []
+    held: list[Floats] = []  # the points of each cluster, or of all clusters of a group
+    spans: list[tuple[int, int]] = []
+    count = 0
     known: dict[str, tuple[int, int]] = {}
     clusters = np.zeros((len(shapes), 2), np.int64)
     for i, shape in enumerate(shapes):
@@ -49,22 +57,43 @@ def make_samples(shapes: list[dict[str, Any]], arrays: Shapes) -> Samples | None
             continue
         text = json.dumps(shape)
         if text not in known:
-            new = box_clusters(arrays.size[i]) if arrays.kind[i] == BOX else mesh_clusters(text)
-            known[text] = len(clouds), len(clouds) + len(new)
-            clouds += new
+            if arrays.kind[i] == BOX:
+                new = box_clusters(arrays.size[i])
+            else:
+                new = baked_clusters(shape) if arrays.kind[i] == MESH else mesh_clusters(text)
+            first = len(spans)
+            for group in _groups(new):
+                if arrays.kind[i] == MESH and len(new) > GROUP:
+                    held.append(np.concatenate([_reached(cloud) for cloud in group]))
+                    spans.append((-1, len(held) + len(group)))
+                for cloud in group:
+                    held.append(_reached(cloud))
+                    spans.append((count, count + len(cloud[2])))
+                    count += len(cloud[2])
+                clouds += group
+            known[text] = first, len(spans)
         clusters[i] = known[text]
     if not clouds:
         return None
     at, normal, area = (np.concatenate([cloud[k] for cloud in clouds]) for k in range(3))
-    ends = np.cumsum([len(cloud[2]) for cloud in clouds])
-    centre = np.array([(cloud[0].min(0) + cloud[0].max(0)) / 2 for cloud in clouds])
-    radius = np.array([np.linalg.norm(cloud[0] - c, axis=1).max() for cloud, c in zip(clouds, centre)])
-    spans = np.stack([np.concatenate([[0], ends[:-1]]), ends], -1).astype(np.int64)
-    box = np.array([[*cloud[0].min(0), *cloud[0].max(0)] for cloud in clouds])
-    return Samples(at, normal, area, spans, box, radius, clusters)
+    centre = np.array([(points.min(0) + points.max(0)) / 2 for points in held])
+    radius = np.array([np.linalg.norm(points - c, axis=1).max() for points, c in zip(held, centre)])
+    box = np.array([[*points.min(0), *points.max(0)] for points in held])
+    return Samples(at, normal, area, np.array(spans, np.int64), box, radius, clusters)
 
 
-def box_clusters(half: Floats) -> list[tuple[Floats, Floats, Floats]]:
+def _reached(cloud: Cloud) -> Floats:
+    """The points of a cluster; of edges both ends."""
+    at, normal, area = cloud
+    return at if area[0] > 0.0 else np.concatenate([at - normal, at + normal])
+
+
+def _groups(clouds: list[Cloud]) -> list[list[Cloud]]:
+    """Neighbouring clusters, which halving has put side by side."""
+    return [clouds[k : k + GROUP] for k in range(0, len(clouds), GROUP)]
+
+
+def box_clusters(half: Floats) -> list[Cloud]:
     """A grid on each face, edges and corners included, with trapezoidal areas: a face that lies flat weighs exactly."""
     cells = np.clip(np.round(4 * half / np.prod(half) ** (1 / 3)), 2, 8).astype(int)
     faces = []
@@ -92,8 +121,18 @@ def _trapezoid(half: float, cells: int) -> tuple[Floats, Floats]:
     return at, weight
 
 
+def baked_clusters(shape: dict[str, Any]) -> list[Cloud]:
+    """The points of a mesh, neighbours together."""
+    baked = bake(shape)
+    clouds = [(baked.at[g], baked.normal[g], baked.area[g]) for g in _halve(np.arange(len(baked.at)), baked.at)]
+    start, end = baked.edges[:, :3], baked.edges[:, 3:6]
+    edges = (start + end) / 2, (end - start) / 2, -baked.edges[:, 6]
+    groups = _halve(np.arange(len(start)), edges[0]) if len(start) else []
+    return clouds + [(edges[0][g], edges[1][g], edges[2][g]) for g in groups]
+
+
 @lru_cache(64)
-def mesh_clusters(text: str) -> list[tuple[Floats, Floats, Floats]]:
+def mesh_clusters(text: str) -> list[Cloud]:
     """The vertices of a shape's mesh with their shares of its area, neighbours together; of a shape as JSON."""
     shape = json.loads(text)
     if "blob" in shape:

@@ -4,7 +4,7 @@ A module with kernels says `from impel.kernel import kernel` and decorates its f
 `struct`.
 """
 
-from impel.kernel.arrays import Booleans, Booleans2, Floats, Floats2, Floats3, Integers, Integers2, Shorts2
+from impel.kernel.arrays import Booleans, Booleans2, Floats, Floats2, Floats3, Integers, Integers2, Shorts2, Singles2
 from impel.kernel.compiling import kernel
 from impel.kernel.structs import fields_of, replace, struct, structs_in
 
@@ -17,6 +17,7 @@ __all__ = [
     "Integers",
     "Integers2",
     "Shorts2",
+    "Singles2",
     "fields_of",
     "kernel",
     "replace",

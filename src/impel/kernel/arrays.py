@@ -16,5 +16,6 @@ Booleans = NDArray[np.bool_]
 Floats2 = Annotated[Floats, 2]  # a table; Annotated[Floats2, 3] has three columns, and places in it cost less to find
 Integers2 = Annotated[Integers, 2]
 Shorts2 = Annotated[NDArray[np.int32], 2]  # for long lists
+Singles2 = Annotated[NDArray[np.float32], 2]
 Booleans2 = Annotated[Booleans, 2]
 Floats3 = Annotated[Floats, 3]

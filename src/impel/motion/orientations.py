@@ -116,3 +116,11 @@ def multiply_quaternions(p: ArrayLike, q: ArrayLike) -> Floats:
 def conjugate_quaternions(q: ArrayLike) -> Floats:
     """The inverse of unit quaternions."""
     return np.asarray(q, float) * np.array([1.0, -1.0, -1.0, -1.0])
+
+
+def turns_between(p: ArrayLike, q: ArrayLike) -> Floats:
+    """The rotation vectors, in the world, that lead from orientations p to q along the shorter way."""
+    turn = multiply_quaternions(q, conjugate_quaternions(p))
+    turn = np.where(turn[..., :1] < 0.0, -turn, turn)
+    sine = np.linalg.norm(turn[..., 1:], axis=-1, keepdims=True)
+    return turn[..., 1:] * np.where(sine > 1e-12, 2 * np.arctan2(sine, turn[..., :1]) / np.maximum(sine, 1e-12), 2.0)

@@ -21,6 +21,7 @@ from impel.motion.rotations import (
     sub,
     unrotate,
 )
+from impel.physics.breaking import let_act
 from impel.physics.closing import close_evenly, close_gaps, keep_limits, keep_places, take_limits
 from impel.physics.gaps import APART, measure_gaps
 from impel.physics.joint_rows import look
@@ -29,10 +30,10 @@ from impel.physics.joints import (
     FRAME_A,
     FRAME_B,
     HINGE,
+    HOLDS,
     KEPT_ORIENTATION,
     KEPT_POSITION,
     LINEAR,
-    LIVE,
     MEMBER,
     SLIDE,
     WELD,
@@ -55,18 +56,13 @@ def assemble(bodies, joints):
     for j in range(len(joints.active)):
         joints.active[j] = 0.0
     for k in range(len(joints.each)):
-        joint = joints.each[k]
-        firm = joint.firm
-        for r in range(joint.row, joint.row_end):
-            live = r != joint.limit and firm > 0
-            joints.rows[r, LIVE] = 1.0 if live else 0.0
-            firm -= live
+        let_act(joints, k)
     for island in range(len(joints.island) - 1):
         largest = max(largest, _bring_together(bodies, joints, island))
     measure_gaps(bodies, joints)
     for k in range(len(joints.each)):
         j = joints.each[k].index
-        if max(joints.apart[j, 0], joints.apart[j, 1]) <= APART:
+        if joints.broken[j] == HOLDS and max(joints.apart[j, 0], joints.apart[j, 1]) <= APART:
             _fit(bodies, joints, k)
     hold_velocities(bodies, joints)
     return largest

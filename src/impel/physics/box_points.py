@@ -38,7 +38,7 @@ def list_points(contacts, p, a, b, centre, turn):
     margin = MARGIN * min(extent[a, INNER], extent[b, INNER])
     if seen[p, COUNTS] != UNLISTED:
         radius = min(extent[a, RADIUS], extent[b, RADIUS])
-        if norm(sub(place, get3_at(seen, p, 0))) + 2.0 * radius * _turned(turn, seen, p) <= margin:
+        if norm(sub(place, get3_at(seen, p, 0))) + 2.0 * radius * turned(turn, seen, p) <= margin:
             return
     set3_at(seen, p, 0, place)
     set4_at(seen, p, 3, turn)
@@ -48,7 +48,7 @@ def list_points(contacts, p, a, b, centre, turn):
 
 
 @kernel(inline=True)
-def _turned(turn, seen, p):
+def turned(turn, seen, p):
     """How far a turn is from that of back then: the difference of the quaternions, of which either sign is the same."""
     same, other = 0.0, 0.0
     for k in range(4):

@@ -30,9 +30,11 @@ POSITION, ORIENTATION = 0, 3  # columns of `near.built`
 # to 0 when they are no longer near; stiffness (N/m); mean products of the patch's extent (m²): xx, xy, xz, yy, yz, zz.
 POINT, NORMAL, MET, STIFF, SPREAD, PLACE = 0, 3, 6, 7, 8, 14
 
-# Columns of `contacts.seen`: where two boxes were, how they were turned, and how many points of each were listed then.
-COUNTS, SEEN = 7, 9
-MOST = 40  # points of either that `contacts.listed` has room for; where there are more, all are looked at
+# Columns of `contacts.seen`: where two boxes or meshes were, how they were turned, how many points of each were listed
+# then; and of meshes, how far they may move until others must be, and how far they did.
+COUNTS, ALLOWED, MOVED, SEEN = 7, 9, 10, 11
+MOST = 40  # points of either that `contacts.listed` has room for; where there are more, all are looked at ...
+MOST_OF_MESH = 400  # ... as many where there are meshes
 UNLISTED = -1.0
 
 
@@ -46,12 +48,12 @@ class Near:
     built: Floats2  # (N, 7) POSITION and ORIENTATION when the boxes were made
     order: Integers  # (N,) bodies by the lower ends of their boxes
     collides: NDArray[np.bool_]  # (N,)
-    excluded: Integers  # sorted keys i·N + j with i < j
+    excluded: Integers  # sorted keys i·N + j with i < j, some of them twice; -1 leaves room for more
     pair: Integers2  # (P, 2) scratch
     memory: Floats2  # (P, 20) scratch: touching, friction, place
     table: Integers  # scratch: pairs that touch or touched, by a hash of their bodies
 
-    KEPT = ("info", "margin", "built", "order", "excluded")
+    KEPT = ("info", "margin", "built", "order", "collides", "excluded")
 
 
 @kernel
@@ -283,5 +285,5 @@ def with_capacity(contacts, capacity):
         memory=larger(contacts.near.memory),
         table=np.full(2 ** int(2 * capacity).bit_length(), -1, np.int64),
     )
-    per_pair = ("touching", "friction", "load", "place", "pair", "material", "seen", "listed")
+    per_pair = ("touching", "friction", "load", "place", "pair", "material", "seen", "listed", "clear")
     return replace(contacts, near=near, **{name: larger(getattr(contacts, name)) for name in per_pair})

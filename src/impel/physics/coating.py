@@ -3,7 +3,8 @@
 import math
 from typing import Any, NamedTuple
 
-from impel.geometry.kinds import BOX, CAPSULE, CYLINDER, INNER, PLANE, SPHERE, solid
+from impel.geometry.baking import bake
+from impel.geometry.kinds import BOX, CAPSULE, CORE, CYLINDER, INNER, MESH, PLANE, SKIN, SPHERE, solid
 from impel.geometry.shapes import form
 from impel.kernel import kernel
 
@@ -24,6 +25,7 @@ ROUND_SHARE, FLAT_SHARE = 0.02, 0.004
 # by 1 + (depth/firm)⁴, where firm is this share of the way to its middle. Such a load sinks in by a few per cent, and
 # asks for shorter steps only as long as it is there.
 FIRM_SHARE = 0.0115
+MESH_FIRM, MESH_FIRM_SHARE = 2.5e-4, 0.05  # m, or that share: what has thin parts and sharp edges all over
 
 
 class Coating(NamedTuple):
@@ -44,14 +46,15 @@ def default_coating(shape: dict[str, Any], mass: float) -> Coating:
         return Coating(math.inf, math.inf)
     inner = float(extent[INNER])
     flat, sink = min(FLAT_SINK, FLAT_SHARE * inner), min(ROUND_SINK, ROUND_SHARE * inner)
-    overlap = solid(shape).volume ** (2 / 3) * flat
+    overlap = bake(shape).support if kind == MESH else solid(shape).volume ** (2 / 3) * flat
     if kind == SPHERE:
         overlap = math.pi * r * sink**2
     elif kind in (CAPSULE, CYLINDER):  # lying; a parabolic segment has 2/3 of the area of its rectangle
         overlap = 4 / 3 * math.sqrt(2 * r) * sink**1.5 * 2 * half
         if kind == CAPSULE:
             overlap += math.pi * r * sink**2
-    return Coating(mass * 9.81 / overlap, 0.25 * inner, firm=FIRM_SHARE * inner)
+    firm = min(MESH_FIRM, MESH_FIRM_SHARE * inner) if kind == MESH else FIRM_SHARE * inner
+    return Coating(mass * 9.81 / overlap, 0.25 * inner, firm=firm)
 
 
 def rolling_radius(shape: dict[str, Any]) -> float:
@@ -59,12 +62,16 @@ def rolling_radius(shape: dict[str, Any]) -> float:
     kind, r, _, extent = form(shape)
     if kind <= CYLINDER:
         return r
+    if kind == MESH:
+        return float(sorted(extent[CORE:SKIN])[1])
     return float(extent[INNER]) if kind < BOX else math.inf
 
 
 @kernel(inline=True)
 def both_press(kind_a, kind_b):
     """Two flat or free surfaces both press: the corners of either may reach between the samples of the other."""
+    if kind_a == SPHERE:
+        return kind_b == MESH
     if kind_a == CAPSULE:
         return CYLINDER < kind_b < BOX
     return kind_a >= CYLINDER and kind_b <= BOX

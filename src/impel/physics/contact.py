@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.geometry.fields import Shapes
-from impel.geometry.kinds import BOX, CORE, CYLINDER, PLANE, RADIUS, SKIN, SPHERE
+from impel.geometry.kinds import BOX, CORE, CYLINDER, MESH, PLANE, RADIUS, SKIN, SPHERE
 from impel.geometry.samples import Samples, make_samples
 from impel.geometry.shapes import make_extents, make_shapes
-from impel.kernel import Floats2, Integers2, Shorts2, kernel, struct
+from impel.kernel import Floats2, Integers2, Shorts2, Singles2, kernel, struct
 from impel.motion.rotations import (
     add,
     axpy,
@@ -38,9 +38,24 @@ from impel.physics import coating as coating_of
 from impel.physics.bars import DISC, press_bar
 from impel.physics.bodies import Bodies, weighted
 from impel.physics.box_points import list_points, press_listed
-from impel.physics.broadphase import COUNTS, MET, MOST, NORMAL, PLACE, POINT, SEEN, SPREAD, STIFF, Near, with_capacity
+from impel.physics.broadphase import (
+    COUNTS,
+    MET,
+    MOST,
+    MOST_OF_MESH,
+    NORMAL,
+    PLACE,
+    POINT,
+    SEEN,
+    SPREAD,
+    STIFF,
+    Near,
+    with_capacity,
+)
 from impel.physics.coating import Coating, both_press, default_coating, rolling_radius
 from impel.physics.friction import CRUSHED, FORCE, KEPT, REMEMBERED, SHEAR, resist_rolling, rub
+from impel.physics.hollows import FOUND, press_ball_all_round
+from impel.physics.mesh_points import list_mesh_points, press_mesh_points, presses_as_mesh
 from impel.physics.patches import (
     BOUNCE,
     COLUMNS,
@@ -86,10 +101,11 @@ class Contacts:
     shapes: Shapes
     samples: Samples | None
     near: Near
-    seen: Floats2  # (P, 9) of two boxes: where they were when ...
-    listed: Shorts2  # (P, 80) ... the points of each that may be inside the other were listed, see box_points.py
+    seen: Floats2  # (P, 11) of two boxes or meshes: where they were when ...
+    listed: Shorts2  # (P, 80 or 800) ... the points of each that may be inside the other were listed, see box_points.py
+    clear: Singles2  # (P, 0 or 800) ... and how far each of a mesh's was from the other then
     strain: Floats  # (N,) scratch: stiffness felt by a body over its inertia, 1/s²
-    patch: Floats2  # (2, COLUMNS) scratch
+    patch: Floats2  # (2 + FOUND, COLUMNS) scratch
 
     STATE = ("touching", "friction", "place")
     KEPT = ("pair", "material")
@@ -102,9 +118,11 @@ def make_contacts(
     *,
     collides: list[bool] | None = None,
     tied: list[tuple[int, int]] | None = None,
+    to_be_tied: int = 0,
     capacity: int | None = None,
 ) -> Contacts:
-    """Contacts of bodies with these shapes; `tied` pairs never touch. A missing coating becomes the stiff default."""
+    """Contacts of bodies with these shapes; `tied` pairs never touch, and so many others may be `to_be_tied`. A
+    missing coating becomes the stiff default."""
     n = len(shapes)
     arrays = make_shapes(shapes)
     samples = make_samples(shapes, arrays)
@@ -119,7 +137,7 @@ def make_contacts(
         built=np.zeros((n, 7)),
         order=np.arange(n),
         collides=np.ones(n, bool) if collides is None else np.array(collides, bool),
-        excluded=np.array(sorted({min(i, j) * n + max(i, j) for i, j in tied or []}), np.int64),
+        excluded=np.array([-1] * to_be_tied + sorted({min(i, j) * n + max(i, j) for i, j in tied or []}), np.int64),
         pair=np.zeros((0, 2), np.int64),
         memory=np.zeros((0, 1 + REMEMBERED + PLACE)),
         table=np.zeros(0, np.int64),
@@ -137,9 +155,10 @@ def make_contacts(
         samples=samples,
         near=near,
         seen=np.zeros((0, SEEN)),
-        listed=np.zeros((0, 2 * MOST), np.int32),
+        listed=np.zeros((0, 2 * (MOST if arrays.grid is None else MOST_OF_MESH)), np.int32),
+        clear=np.zeros((0, 0 if arrays.grid is None else 2 * MOST_OF_MESH), np.float32),
         strain=np.zeros(n),
-        patch=np.zeros((2, COLUMNS)),
+        patch=np.zeros((2 + FOUND, COLUMNS)),
     )
     return with_capacity(contacts, capacity or 16 + 6 * n)
 
@@ -157,10 +176,13 @@ def _finest_points(shapes: Shapes, samples: Samples | None) -> Floats:
         if kind == CYLINDER:
             finest[i] = shapes.size[i, 0] ** 2 * DISC[:, 2].min()
         elif samples is not None and CYLINDER < kind < PLANE:
-            first, last = samples.clusters[i]
-            area = samples.area[samples.range[first, 0] : samples.range[last - 1, 1]]
-            # A corner of a box has a quarter of a cell, so that four times the least is a cell of its finest face.
-            finest[i] = 4 * area.min() if kind == BOX else np.median(area)
+            rows = samples.range[slice(*samples.clusters[i])]
+            rows = rows[rows[:, 0] >= 0]
+            area = samples.area[rows[0, 0] : rows[-1, 1]]
+            area = area[area > 0.0]  # without edges
+            # A corner of a box has a quarter of a cell, so that four times the least is a cell of its finest face. A
+            # mesh has fine points where it is curved, and is as flat as its coarse ones.
+            finest[i] = 4 * area.min() if kind == BOX else np.quantile(area, 0.9 if kind == MESH else 0.5)
     return finest
 
 
@@ -235,7 +257,8 @@ def _meet(bodies, contacts, p, dt):
     verdict = TOO_FAR if speed * dt > room and gap < speed * dt else GOOD
     elastic = patch[0, ELASTIC]
     both = gap < 0.0 and both_press(kind_a, kind_b)
-    if both and kind_a == BOX and contacts.seen[p, COUNTS] + contacts.seen[p, COUNTS + 1] == 0.0:
+    listed = kind_a == BOX or (kind_a == MESH and kind_b == BOX) or (kind_a == MESH and kind_b == MESH)
+    if both and listed and contacts.seen[p, COUNTS] + contacts.seen[p, COUNTS + 1] == 0.0:
         both = False
     if both:
         # Seen from A: B's points move against A's.
@@ -374,6 +397,8 @@ def _press_into(contacts, p, side, a, b, qa, qb, apart, motion, material, patch)
     if kind == SPHERE:
         if shapes.kind[b] == SPHERE:
             press_balls(radius, half[0], g, gap, motion, material, patch)
+        elif shapes.kind[b] == MESH:
+            press_ball_all_round(shapes, b, radius, centre, g, motion, material, patch, contacts.patch)
         else:
             press_ball(radius, centre, g, phi, 1.0, motion, material, patch)
         return gap, speed
@@ -387,6 +412,12 @@ def _press_into(contacts, p, side, a, b, qa, qb, apart, motion, material, patch)
         if count <= MOST:
             press_listed(contacts, p, side, centre, rows_of(turn), half, motion, material, finest, patch)
             return gap, speed
+    if presses_as_mesh(kind, shapes.kind[b]):
+        rows = rows_of(turn)
+        if side == 0 or shapes.kind[b] < MESH:
+            list_mesh_points(contacts, p, side, a, b, centre, turn, speed)
+        press_mesh_points(contacts, p, side, a, b, centre, rows, half, motion, material, finest, patch)
+        return gap, speed
     if kind <= CYLINDER:
         x, z = rotate(turn, (1.0, 0.0, 0.0)), rotate(turn, (0.0, 0.0, 1.0))
         r, length = shapes.size[a, 0], shapes.size[a, 1]

@@ -42,6 +42,8 @@ class JointSpec(NamedTuple):
     spring: tuple[float, float, float] = (0.0, 0.0, 0.0)  # stiffness, damping, rest: N·m, s, rad, or N, s, m on a slide
     breaks: tuple[float, float] = (math.inf, math.inf)  # N, N·m
     collides: bool = False  # whether the two may touch
+    begins: bool = True  # whether it is there from the start
+    lasts: bool = True  # whether it stays as long as it does not break
     name: str = "joint"  # for messages
 
 

@@ -95,6 +95,8 @@ LATER, EARLIER, LATER_SIDE, EARLIER_SIDE, SHARED, AGAIN = range(6)
 # second limit.
 COORDINATE, ACTIVE, NORMAL, SECOND, SECOND_ACTIVE = 0, 1, 2, 5, 6
 
+HOLDS, BROKEN, OPEN = 0.0, 1.0, 2.0  # in `broken`
+
 MOST_ROWS = 240  # of an island that `exact` can solve: its matrix is full
 
 
@@ -140,7 +142,7 @@ class Joints:
     coordinate: Floats  # (J + second limits,) angle (of hinges with limits), distance along the segment or the slide,
     # parameter on the curve, distance from the centre, lean of a ball with limits; then the twists
     active: Floats  # (J + second limits,) -1 at the lower limit, 1 at the upper one, else 0
-    broken: Floats  # (J,) 1 for those that let go
+    broken: Floats  # (J,) HOLDS, BROKEN for good, or OPEN: not made yet, or let go
     load: Annotated[Floats2, 2]  # (J, 2) force in N and torque in N·m, smoothed; of those that can break
     grip: Annotated[Floats2, 35]  # (G, 35) NOW ... DAMP
     normal: Annotated[Floats2, 3]  # (J, 3) on_curve: first normal, in b, carried along
@@ -157,6 +159,7 @@ class Joints:
     apart: Annotated[Floats2, 2]  # (J, 2) gap over that size, and rad: how far each joint is apart; see gaps.py
 
     STATE = ("coordinate", "active", "broken", "load", "grip", "normal", "rows", "factor")
+    KEPT = ("fixed",)  # a joint that is made later takes its bodies as they are then
 
 
 def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
@@ -198,7 +201,7 @@ def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
         envelope=pattern.envelope,
         coordinate=coordinate,
         active=np.zeros(slots),
-        broken=np.zeros(len(specs)),
+        broken=np.array([HOLDS if spec.begins else OPEN for spec in specs]),
         load=np.zeros((len(specs), 2)),
         grip=np.zeros((len(soft), GRIP)),
         normal=np.array([p.normal for p in placed], float).reshape(-1, 3),
@@ -291,7 +294,8 @@ def _lay_out(
             first, count = (3 * -(-joint["row_end"] // 3), 3) if kind == BALL else (joint["limit"], 1)
             joint["row_end"] = max(joint["row_end"], first + count)
             soft.append((first, count, *spec.spring, spec.friction))
-        joint["partial"] = joint["limits"] > 0 or yields or any(map(math.isfinite, spec.breaks))
+        firm = spec.begins and spec.lasts and not any(map(math.isfinite, spec.breaks))
+        joint["partial"] = joint["limits"] > 0 or yields or not firm
         tile = joint["tile_end"] = -(-joint["row_end"] // 3)
         joint["knot"], joint["last_knot"] = knot, knot + len(placed[j].curve) - 1
         joint["closed"], joint["collides"] = spec.closed, spec.collides

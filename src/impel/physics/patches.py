@@ -9,7 +9,7 @@ happens in B's frame. A patch is a row of sums.
 import math
 
 from impel.geometry.fields import box_field, field
-from impel.geometry.kinds import BLOB, BOX
+from impel.geometry.kinds import BLOB, BOX, MESH
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, rotate, scale, sub, transform
 
@@ -76,9 +76,9 @@ def add_sample(patch, p, u, force, stiffness, volume, spread, motion, damping):
 
 @kernel
 def distance(shapes, b, p):
-    """The field of b with a gradient of length 1; that of a blob is shorter where it blends."""
+    """The field of b with a gradient of length 1; that of a blob is shorter where it blends, of a mesh at edges."""
     phi, g = field(shapes, b, p)
-    if shapes.kind[b] == BLOB:
+    if shapes.kind[b] == BLOB or shapes.kind[b] == MESH:
         return phi, scale(g, 1.0 / max(math.sqrt(dot(g, g)), 1e-3))
     return phi, g
 

@@ -10,19 +10,23 @@ from impel.files import Problem
 from impel.render.action import moving_bodies
 from impel.render.ghosts import ghost, pointed_at
 from impel.render.scenery import Film
+from impel.takes.goals import goals_of, place_of
 from impel.takes.take import Floats, Take, owner_of, path_at
 
-KINDS = ("paths", "targets", "trails")
-USUAL = ("paths", "targets")  # what `overlays=True` means
+KINDS = ("paths", "targets", "goals", "trails")
+USUAL = ("paths", "targets", "goals")  # what `overlays=True` means
 INK = "#343b45"  # for what belongs to no body
 HIDDEN = 0.28  # of the ink is seen through what hides it
 LINE, OUTLINE, DOT = 2.0, 1.6, 4.5  # pixels: widths, radius; in a picture of 360 lines, larger ones in proportion
+GOAL, TEXT = 4.0, 11.0  # pixels, too: the radius of a goal, the height of its time
+MISSED = "#c1121f"
+SAME = 1e-6  # s: a frame that is so much earlier is at the time
 TRAIL = 1.0  # s
 STEP = 2.0  # pixels: shorter pieces of a line are joined
 
 
 def chosen_overlays(overlays: bool | Collection[str]) -> tuple[str, ...]:
-    """`True` is paths and targets; a list names what is wanted of paths, targets and trails."""
+    """`True` is paths, targets and goals; a list names what is wanted of these and trails."""
     if isinstance(overlays, bool):
         return USUAL if overlays else ()
     for name in overlays:
@@ -46,6 +50,8 @@ def draw_overlays(film: Film, frame: int, picture: NDArray[np.uint8], depth: Any
             path = path_at(take, name, frame)
             if path.shape[1] == 3:
                 _path(film, frame, picture, depth, name, path, LINE * unit)
+    if "goals" in overlays:
+        _goals(film, frame, picture, depth, unit)
     if "targets" in overlays:
         for name, track in take.tracks.items():
             ink = ink_of(take, name)
@@ -62,6 +68,29 @@ def draw_overlays(film: Film, frame: int, picture: NDArray[np.uint8], depth: Any
                 x, y, distance = film.shot_at(frame).seen(frame, point, film.size)
                 if distance > 0:
                     _dot(picture, depth, x, y, distance, ink, DOT * unit)
+
+
+def _goals(film: Film, frame: int, picture: NDArray[np.uint8], depth: Any, unit: float) -> None:
+    """Goals: rings that are filled once they are met, red where they were missed; each body's next with its time."""
+    take, shot = film.take, film.shot_at(frame)
+    waited_for: set[str] = set()
+    for mark in goals_of(take):
+        point = place_of(take, mark, frame)
+        if point is None:
+            continue
+        x, y, distance = shot.seen(frame, point[None], film.size)[0]
+        if not distance > 0:
+            continue
+        ink, due = ink_of(take, mark.subject), take.time[frame] >= mark.time - SAME
+        if due and mark.met is not None:
+            _dot(picture, depth, x, y, distance, ink if mark.met else MISSED, GOAL * unit)
+            continue
+        _ring(picture, depth, x, y, distance, ink, GOAL * unit, OUTLINE * unit)
+        if mark.subject not in waited_for:
+            waited_for.add(mark.subject)
+            _write(
+                picture, x + 1.6 * GOAL * unit, y - 1.6 * GOAL * unit, f"{round(mark.time, 2):g} s", ink, TEXT * unit
+            )
 
 
 def ink_of(take: Take, name: str) -> str:
@@ -132,6 +161,26 @@ def _dot(picture: Any, depth: Any, x: float, y: float, distance: float, color: s
     shown = 1.0 if 1.002 / distance >= depth[row, column] else 2 * HIDDEN
     _blend(picture, shown * rim, "#ffffff")
     _blend(picture, shown * np.clip(radius + 0.5 - away, 0.0, 1.0), color)
+
+
+def _ring(
+    picture: Any, depth: Any, x: float, y: float, distance: float, color: str, radius: float, width: float
+) -> None:
+    """A ring that what is inside shines through."""
+    rows, columns = depth.shape
+    away = np.hypot(np.arange(columns)[None, :] + 0.5 - x, np.arange(rows)[:, None] + 0.5 - y)
+    cover = np.clip(width / 2 + 0.5 - np.abs(away - radius), 0.0, 1.0)
+    row, column = min(max(int(y), 0), rows - 1), min(max(int(x), 0), columns - 1)
+    _blend(picture, (1.0 if 1.002 / distance >= depth[row, column] else 2 * HIDDEN) * cover, color)
+
+
+def _write(picture: Any, x: float, y: float, text: str, color: str, size: float) -> None:
+    from PIL import Image, ImageDraw, ImageFont
+
+    rows, columns, _ = picture.shape
+    cover = Image.new("L", (columns, rows))
+    ImageDraw.Draw(cover).text((x, y), text, font=ImageFont.load_default(size=size), fill=255, anchor="ls")
+    _blend(picture, np.asarray(cover, np.float32) / 255, color)
 
 
 def _blend(picture: Any, cover: Any, color: str) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.geometry.kinds import KINDS, size_of
-from impel.geometry.meshes import MARK, PLANE_SIDE, Mesh, marks_of, mesh_of
+from impel.geometry.meshes import MARK, PLANE_SIDE, Mesh, colors_of, marks_of, mesh_of
 from impel.motion.orientations import matrix_from_quaternion
 from impel.render import light, shading
 from impel.render.action import corners_of, heights_of, moving_bodies, on_stage
@@ -72,7 +72,7 @@ def prepare(take: Take, size: tuple[int, int], *, also: Floats | None = None) ->
     own_floor = any("plane" in shape for shape in take.shapes)
     shapes = [*take.shapes, *([] if own_floor else [{"plane": {}}])]
     colors = [*take.colors, *([] if own_floor else [STUDIO_FLOOR]), *(line.color for line in lines)]
-    meshes = _meshes(shapes, [line.mesh for line in lines], colors)
+    meshes = _meshes(shapes, [line.mesh for line in lines], colors, take.surfaces)
     shapes += [{"line": {}}] * len(lines)
     planes = np.array(["plane" in shape for shape in shapes], bool)
     moves, hides = np.zeros(len(shapes), bool), np.zeros(len(shapes), bool)
@@ -128,7 +128,7 @@ def _accompanied(poses: Floats, home: list[float], owners: list[int | None]) -> 
     return np.concatenate([poses, *(at_home if i is None else poses[:, i : i + 1] for i in owners)], axis=1)
 
 
-def _meshes(shapes: list[dict[str, Any]], lines: list[Mesh], colors: list[str]) -> Meshes:
+def _meshes(shapes: list[dict[str, Any]], lines: list[Mesh], colors: list[str], surfaces: dict[str, Floats]) -> Meshes:
     segments = FINE if len(shapes) <= MANY else COARSE
     known: dict[str, Any] = {}
     vertices, normals, starts, triangles, body, color = [], [], [0], [], [], []
@@ -137,7 +137,7 @@ def _meshes(shapes: list[dict[str, Any]], lines: list[Mesh], colors: list[str]) 
     for i, shape in enumerate(shapes):
         key = json.dumps(shape, sort_keys=True)
         if key not in known:
-            mesh = mesh_of(shape, segments=segments)
+            mesh = mesh_of(shape, segments=segments, surfaces=surfaces)
             known[key] = (*mesh, marks_of(shape, mesh))
         parts.append(known[key])
         if "plane" not in shape:
@@ -151,6 +151,13 @@ def _meshes(shapes: list[dict[str, Any]], lines: list[Mesh], colors: list[str]) 
         body.append(np.full(len(t), i, np.int32))
         color.append(2 * i + marks.astype(np.int32))
     tones = np.array([[linear_color(c), MARK * linear_color(c)] for c in colors]).reshape(-1, 3)
+    for i, shape in enumerate(shapes):
+        painted = colors_of(shape, surfaces)
+        if painted is not None:  # the mean of the corners for each triangle, in 32 tones of each colour
+            each = np.round(31 * painted[parts[i][2]].mean(axis=1)) / 31
+            own, number = np.unique(each, axis=0, return_inverse=True)
+            color[i] = (len(tones) + number.ravel()).astype(np.int32)
+            tones = np.concatenate([tones, own])
     return Meshes(
         np.concatenate(vertices),
         np.concatenate(normals),
@@ -171,7 +178,7 @@ def _paint(
     kind, size = np.full(len(shapes), light.FIELD_NONE), np.zeros((len(shapes), 3))
     for i, shape in enumerate(shapes):
         name = next(iter(shape))
-        if name in KINDS and name != "blob":
+        if name in KINDS and name not in ("blob", "mesh"):
             kind[i], size[i] = KINDS[name].number, size_of(shape)
     bound = np.linalg.norm(np.maximum(np.abs(low), np.abs(high)), axis=-1)
     bound[planes] = 1e6  # m: a plane is near everything

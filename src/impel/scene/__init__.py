@@ -2,7 +2,7 @@
 
 from impel.scene.advice import warnings
 from impel.scene.changing import how_it_changes
-from impel.scene.checks import problems, unsupported
+from impel.scene.checks import problems
 from impel.scene.reading import load_scene, parse_scene
 from impel.scene.scene import Scene
 from impel.scene.schema import scene_schema
@@ -14,6 +14,5 @@ __all__ = [
     "parse_scene",
     "problems",
     "scene_schema",
-    "unsupported",
     "warnings",
 ]

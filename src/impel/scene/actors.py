@@ -5,7 +5,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, SerializerFunctionWrapHandler, model_serializer
 
+from impel.scene.clips import Clip
+from impel.scene.goals import ListOrTable
 from impel.scene.values import (
+    AGAIN,
+    CHANGES,
     CHANGES_IN_PLACE,
     Direction,
     Euler,
@@ -97,11 +101,20 @@ def _or_list(value: Any) -> Any:
     return {"at": value} if isinstance(value, list | tuple) else value
 
 
+def _or_file(value: Any) -> Any:
+    return {"file": value} if isinstance(value, str) else value
+
+
 class Actuator(Model):
     """What move and turn have in common: how the body is driven to its target."""
 
     keys: list[Any] = Field(
         min_length=1, max_length=MOST_KEYS, description="What to pass through, in order; a single one is held."
+    )
+    keys_from: Annotated[Clip, BeforeValidator(_or_file)] | None = Field(
+        default=None,
+        description="A file with many keys and their times instead, .npz or .csv: a take, or a clip from elsewhere.",
+        json_schema_extra={CHANGES: AGAIN},
     )
     speed: Positive | None = Field(default=None, description="How fast to go on a straight stretch; replaces alpha.")
     alpha: Positive | None = Field(
@@ -122,8 +135,8 @@ class Actuator(Model):
     )
     strength: Strength = Field(
         default="auto",
-        description="How hard it may push, in N (turn: N·m): the less, the more a blow moves it; "
-        '"auto" suits its structure, "60 %" is a share of that, "unlimited" any load.',
+        description="How hard it may push, in N or N·m: the less, the more a blow moves it; auto suits its structure, "
+        '"60 %" is a share of that; [[0, 60], [2, 0]] goes limp.',
     )
     press: NotNegative | None = Field(
         default=None,
@@ -138,6 +151,19 @@ class Actuator(Model):
         default=False,
         description="true leads from the last key back to the first, round and round; a turn takes the shorter way.",
     )
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> Any:
+        schema = handler(core_schema)
+        handler.resolve_ref_schema(schema).pop("required", None)  # keys may come from a file
+        return schema
+
+    @model_serializer(mode="wrap")
+    def _as_written(self, handler: SerializerFunctionWrapHandler) -> Any:
+        document = handler(self)
+        if self.keys_from is not None:
+            document.pop("keys", None)
+        return document
 
 
 class Move(Actuator):
@@ -188,18 +214,6 @@ class Turn(Actuator):
     )
 
 
-class Goal(Model):
-    """A state to be met exactly at a given time."""
-
-    example: ClassVar[str] = "{at: [1, 0, 1], time: 1.0}"
-    time: Positive = Field(description="When to be there, in seconds from the start.")
-    at: Point | None = Field(default=None, description="Where to be then, in metres.")
-    euler: Euler | None = Field(default=None, description="How to be turned then: degrees about x, y and z.")
-    quaternion: Quaternion | None = Field(
-        default=None, description="How to be turned then, as a quaternion [w, x, y, z]."
-    )
-
-
 class Actor(Model):
     """What the body of this name wants."""
 
@@ -208,11 +222,8 @@ class Actor(Model):
     turn: Turn | None = Field(
         default=None, description="Orientations to turn through.", json_schema_extra=CHANGES_IN_PLACE
     )
-    goals: list[Goal] | None = Field(
-        default=None,
-        min_length=1,
-        max_length=MOST_KEYS,
-        description="States to meet on time, instead of keys; not simulated yet.",
+    goals: ListOrTable | None = Field(
+        default=None, description="States to meet exactly and on time, as a list, or a table with keys."
     )
 
 
@@ -221,9 +232,10 @@ class Appointment(Model):
 
     example: ClassVar[str] = "{cues: [left.move.2, right.move.2]}"
     cues: list[str] = Field(
-        min_length=2,
+        min_length=1,
         max_length=MOST_KEYS,
-        description="The moments that must coincide, as ACTOR.move.KEY or ACTOR.turn.KEY; keys count from 0.",
+        description="The moments that must coincide, as ACTOR.move.KEY, ACTOR.turn.KEY, ACTOR.goals.GOAL or, for a "
+        "footfall, WALKER.step.NUMBER; all count from 0.",
     )
     after: list[str] = Field(
         default_factory=list, max_length=MOST_KEYS, description="Appointments that must be over before this one counts."
@@ -234,4 +246,8 @@ class Appointment(Model):
     timeout: Positive | None = Field(
         default=None,
         description="After how many seconds it is given up and all go on; left out, they wait as long as it takes.",
+    )
+    regulator: Literal["clocks", "paper"] = Field(
+        default="clocks",
+        description="How those who would be early are slowed down: clocks, or, to compare, the rule of the paper.",
     )

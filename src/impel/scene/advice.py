@@ -11,7 +11,7 @@ from impel.scene.joints import Joint
 from impel.scene.scene import Scene
 from impel.scene.timing import acceleration, is_timed
 from impel.scene.turning import turn_path
-from impel.scene.ways import angle_between
+from impel.scene.values import angle_between
 
 THIN = 0.01  # metres: plates below need hundreds of times as many steps (measured)
 LAGS = 0.3  # of the base distance, by which a clock begins to slow down
@@ -67,9 +67,13 @@ def _late(scene: Scene) -> Iterator[str]:
             for i, passed in enumerate(wish.keys if wish is not None else []):
                 if passed.time is not None and passed.time > end:
                     yield f"actors.{name}.{kind}.keys.{i}.time: {passed.time:g} is after the end of the take at {end:g}"
-        for i, goal in enumerate(actor.goals or []):
-            if goal.time > end:
-                yield f"actors.{name}.goals.{i}.time: {goal.time:g} is after the end of the take at {end:g}"
+        if actor.goals is not None:
+            for i, goal in enumerate(actor.goals.keys):
+                place = f"actors.{name}.{actor.goals.where(i)}"
+                if goal.time is not None and goal.time > end:
+                    yield f"{place}.time: {goal.time:g} is after the end of the take at {end:g}"
+                if goal.weight is not None and goal.time is not None and (i == 0 or actor.goals.keys[i - 1].time):
+                    yield f"{place}.weight: has no effect: the times on both sides say how fast to go there"
 
 
 def _limits(joint: Joint, where: str) -> Iterator[str]:

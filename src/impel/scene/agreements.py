@@ -92,12 +92,20 @@ def _appointment(appointment: Appointment, where: str, scene: Scene) -> Iterator
             yield f"{place}: is written twice: {say(cue)}"
         elif before != cue:
             yield f"{place}: {say(cue)} and {say(before)} are on the same path and cannot happen together"
+        if appointment.regulator == "paper" and _goes_by_times(scene, actor, kind):
+            yield f"{place}: {actor}.{kind} has times on its keys, which the rule of the paper knows nothing of"
+    if appointment.cues and all(cue.split(".")[1:2] == ["step"] for cue in appointment.cues):
+        yield f"{where}.cues: are all of walkers, and these wait for nobody; add a cue of an actor"
     if appointment.needs is not None and appointment.needs > len(appointment.after):
         count = len(appointment.after)
         yield f"{where}.needs: must be at most {count}, the number of appointments in after, got {appointment.needs}"
     for i, parent in enumerate(appointment.after):
         if parent not in scene.appointments:
             yield f"{where}.after.{i}: {name_like(parent, scene.appointments, 'appointment')}"
+
+
+def _goes_by_times(scene: Scene, actor: str, kind: str) -> bool:
+    return kind not in ("move", "turn") or is_timed(getattr(scene.actors[actor], kind))
 
 
 def step_problems(scene: Scene) -> Iterator[str]:
@@ -121,15 +129,18 @@ def step_problems(scene: Scene) -> Iterator[str]:
 def _cue(cue: str, scene: Scene) -> str | None:
     """What is wrong with a cue, or None."""
     parts = cue.split(".")
-    if len(parts) != 3 or parts[1] not in ("move", "turn", "goals") or not parts[2].isdecimal() or len(parts[2]) > 6:
-        return f"must be written ACTOR.move.KEY, ACTOR.turn.KEY or ACTOR.goals.GOAL, got {say(cue)}"
+    kinds = ("move", "turn", "goals", "step")
+    if len(parts) != 3 or parts[1] not in kinds or not parts[2].isdecimal() or len(parts[2]) > 6:
+        return f"must be written ACTOR.move.KEY, ACTOR.turn.KEY, ACTOR.goals.GOAL or WALKER.step.NUMBER, got {say(cue)}"
     name, kind, number = parts[0], parts[1], int(parts[2])
+    if kind == "step":  # how many there are is known when it has walked
+        return None if name in scene.walkers else name_like(name, scene.walkers, "walker")
     if name not in scene.actors:
         return name_like(name, scene.actors, "actor")
     wish = getattr(scene.actors[name], kind)
     if wish is None:
         return f"{name} has no {kind}"
-    count = len(wish) if kind == "goals" else len(wish.keys)
+    count = len(wish.keys)
     if number >= count:
         return f"{name}.{kind} counts from 0 to {count - 1}, got {number}"
     return None

@@ -1,126 +1,36 @@
 """Bodies: what they are made of, where they start and, for key-framed ones, where they go."""
 
-from typing import Any, ClassVar, Self
+from collections.abc import Callable
+from typing import Any, ClassVar
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
+from impel.scene.shapes import SHAPES, Shape, rename_files
+from impel.scene.spans import Span
 from impel.scene.values import (
     CHANGES_IN_PLACE,
     Color,
     Euler,
     Flag,
+    Inertia,
     Model,
     NotNegative,
     Point,
     Positive,
     Quaternion,
-    Sides,
     Size,
     orientation,
 )
 
-MOST_BLOB_PARTS = 100
 MOST_FOLLOW_KEYS = 100_000
 
 
-class Rod(Model):
-    """The size of a capsule or a cylinder."""
-
-    example: ClassVar[str] = "{radius: 0.1, length: 0.5}"
-    radius: Size = Field(description="How thick it is: from its axis to its side, in metres.")
-    length: Size = Field(
-        description="How long it is along its own z axis, in metres; a capsule's round ends come on top."
-    )
-
-
-class Plane(Model):
-    """An endless flat ground; its own z axis points out of it."""
-
-    example: ClassVar[str] = "{}"
-
-
-class BlobPoint(Model):
-    """A ball of flesh in a blob."""
-
-    example: ClassVar[str] = "{at: [0, 0, 0], radius: 0.2}"
-    at: Point = Field(description="The middle of this ball, seen from the body's `at`, in metres.")
-    radius: Size = Field(description="How far the flesh reaches from its middle, in metres.")
-
-
-class BlobSegment(Model):
-    """A limb of flesh in a blob."""
-
-    example: ClassVar[str] = "{from: [0, 0, 0], to: [0, 0, 1], radius: 0.1}"
-    from_: Point = Field(alias="from", description="Where this limb begins, in the body's own frame, in metres.")
-    to: Point = Field(description="Where this limb ends, in the body's own frame, in metres.")
-    radius: Size = Field(description="How far the flesh reaches from the limb's bone, in metres.")
-
-
-class Blob(Model):
-    """Soft flesh around a skeleton of points and segments, melted into one form."""
-
-    example: ClassVar[str] = "{points: [{at: [0, 0, 0], radius: 0.2}], blend: 0.05}"
-    points: list[BlobPoint] = Field(
-        default_factory=list, max_length=MOST_BLOB_PARTS, description="Balls of flesh, each with its middle and radius."
-    )
-    segments: list[BlobSegment] = Field(
-        default_factory=list, max_length=MOST_BLOB_PARTS, description="Limbs of flesh, each from one end to the other."
-    )
-    blend: NotNegative = Field(
-        default=0.05, description="How softly neighbouring parts melt into each other, in metres; 0 leaves creases."
-    )
-
-    @model_validator(mode="after")
-    def _has_flesh(self) -> Self:
-        if not self.points and not self.segments:
-            raise ValueError("needs at least one of points or segments")
-        return self
-
-
-class Shape(Model):
-    """A form: exactly one of the kinds below."""
-
-    example: ClassVar[str] = "{sphere: 0.2} or {box: [1, 1, 0.5]}"
-    sphere: Size | None = Field(default=None, description="A ball of this radius, in metres.")
-    box: Sides | None = Field(
-        default=None, description="A box of these full sizes along its own x, y and z, in metres, about its middle."
-    )
-    capsule: Rod | None = Field(
-        default=None, description="A rod with round ends along its own z; its length is between the cap centres."
-    )
-    cylinder: Rod | None = Field(default=None, description="A rod with flat ends along its own z axis.")
-    plane: Plane | None = Field(
-        default=None, description="An endless flat ground facing its own z axis; write plane: {}."
-    )
-    blob: Blob | None = Field(
-        default=None, description="Flesh around a skeleton of points and segments, melted together."
-    )
-
-    @model_validator(mode="after")
-    def _exactly_one(self) -> Self:
-        given = [kind for kind in SHAPES if getattr(self, kind) is not None]
-        if len(given) != 1:
-            raise ValueError(f"needs exactly one of {', '.join(SHAPES)}, got {' and '.join(given) or 'none'}")
-        return self
-
-    @property
-    def kind(self) -> str:
-        """One of `SHAPES`."""
-        return next(kind for kind in SHAPES if getattr(self, kind) is not None)
-
-    def to_document(self) -> dict[str, Any]:
-        """As written in a scene, e.g. {"sphere": 0.2}: what takes and geometry work from."""
-        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
-
-    @property
-    def half_size(self) -> float:
-        """The smallest distance from its middle to its surface, in metres; unbounded for a plane."""
-        from impel.geometry.kinds import inner_of
-
-        return inner_of(self.to_document())
-
-
-SHAPES = tuple(Shape.model_fields)
+def move_files(bodies: dict[str, "Body"], rename: Callable[[str], str]) -> dict[str, "Body"]:
+    """Bodies whose meshes are read from files with other names."""
+    return {
+        name: body.model_copy(update={"shape": rename_files(body.shape, rename)}) if body.shape.files() else body
+        for name, body in bodies.items()
+    }
 
 
 class Placed(Model):
@@ -208,6 +118,15 @@ class Body(Placed):
     density: Positive | None = Field(
         default=None, description="How heavy its stuff is, in kg/m³, instead of mass; with neither it is water, 1000."
     )
+    center: Point | None = Field(
+        default=None,
+        description="Where its centre of mass is, seen from `at` in its own frame, in metres; left out, from its form.",
+    )
+    inertia: Inertia | None = Field(
+        default=None,
+        description="How hard it is to turn about its own x, y and z through its centre of mass, in kg·m²; left out, "
+        "from its form.",
+    )
     velocity: Point = Field(
         default=(0.0, 0.0, 0.0),
         description="How fast its middle already moves at the start, in m/s along the world's x, y and z.",
@@ -228,9 +147,10 @@ class Body(Placed):
         default=False,
         description="true makes what follows keys go straight and turn evenly from one key to the next.",
     )
-    collides: Flag = Field(
+    collides: Flag | Span = Field(
         default=True,
-        description="false lets everything pass through it; what a joint ties together never collides anyway.",
+        description="false lets everything pass through it, {until: meet} from an appointment or a time on; what a "
+        "joint ties together never collides anyway.",
     )
     coating: Coating = Field(
         default_factory=Coating,
@@ -242,6 +162,24 @@ class Body(Placed):
         description='Its color in pictures, like "#e4572e", or "#e4572e60" for glass; left out, impel picks one.',
         json_schema_extra=CHANGES_IN_PLACE,
     )
+
+    @property
+    def form(self) -> dict[str, Any]:
+        """Its shape as physics knows it: with its centre of mass and inertia, where these are given."""
+        document = self.shape.to_document()
+        kind = self.shape.kind
+        if self.center is None and (self.inertia is None or kind in ("sphere", "box", "capsule", "cylinder")):
+            return document
+        value: dict[str, Any] = document[kind] if kind in ("mesh", "convex") else {}
+        if kind == "compound":
+            value = {"parts": document[kind]}
+        elif not value:
+            kind, value = "compound", {"parts": [document]}
+        if self.center is not None:
+            value["center"] = list(self.center)
+        if self.inertia is not None and self.mass is not None:
+            value["inertia"] = [moment / self.mass for moment in self.inertia]
+        return {kind: value}
 
     @property
     def moves_freely(self) -> bool:

@@ -7,15 +7,18 @@ from typing import Any
 
 from impel.complaints import name_like, say
 from impel.files import Problem
-from impel.scene.actors import Actor, Goal, Move, MoveKey, Turn, TurnKey
+from impel.scene.actors import Actor, Move, MoveKey, Turn, TurnKey
 from impel.scene.agreements import appointment_problems, frame_problems, step_problems
 from impel.scene.bodies import Body, FollowKey, Placed
 from impel.scene.cameras import camera_problems
 from impel.scene.changing import while_it_plays
+from impel.scene.courses import goal_problems
 from impel.scene.derived import Drive, base_of, drive, sag, weight
 from impel.scene.joints import Joint
 from impel.scene.pushes import push_problems
 from impel.scene.scene import Scene
+from impel.scene.shapes import BAKED, Shape
+from impel.scene.spans import Span, span_problems
 from impel.scene.timing import timing_problems
 from impel.scene.turning import MOST_STRIDES, STRIDE, strides
 from impel.scene.values import LARGEST_SIZE, WORLD
@@ -38,6 +41,9 @@ def problems(scene: Scene) -> list[str]:
     lines = list(_size(scene))
     for name, body in scene.bodies.items():
         lines += _body(body, f"bodies.{name}")
+        if isinstance(body.collides, Span):
+            when = body.collides
+            lines += span_problems(when.from_, when.until, f"bodies.{name}.collides", scene.appointments)
         if name == WORLD:
             lines.append(f"bodies.{name}: is the name of the world itself; call the body something else")
     for name, joint in scene.joints.items():
@@ -78,8 +84,7 @@ def next_scene(scene: Scene, field: str, value: Any) -> Scene:
     else:
         lines += _size(after)
     if not lines:
-        before = unsupported(scene)
-        lines += [*frame_problems(after), *(line for line in unsupported(after) if line not in before)]
+        lines += frame_problems(after)
     if lines:
         raise Problem(*lines)
     return after
@@ -108,12 +113,33 @@ def _size(scene: Scene) -> Iterator[str]:
     yield from camera_problems(scene.camera, scene.cameras, scene.bodies, scene.walkers)
 
 
+def _files(shape: Shape, where: str) -> Iterator[str]:
+    """What is wrong with the meshes behind a shape, or with what they make together."""
+    if shape.kind not in ("blob", *BAKED):
+        return
+    from impel.geometry.kinds import solid
+
+    try:
+        solid(shape.to_document())
+    except Problem as problem:
+        lines = (line.removeprefix("shape.blob: ").removeprefix("shape: ") for line in problem.lines)
+        yield from (f"{where}.{shape.kind}: {line}" for line in lines)
+
+
 def _body(body: Body, where: str) -> Iterator[str]:
     yield from _one_orientation(body, where)
     if body.mass is not None and body.density is not None:
         yield f"{where}.density: give mass or density, not both"
     if body.shape.plane is not None and body.moves_freely:
         yield f"{where}.shape: a plane is endless and cannot move freely; write fixed: true"
+    unread = list(_files(body.shape, f"{where}.shape"))
+    if unread:
+        yield from unread
+        return
+    if body.inertia is not None and body.mass is None:
+        yield f"{where}.inertia: needs a mass to go with it; write mass:"
+    if body.shape.plane is not None and (body.center is not None or body.inertia is not None):
+        yield f"{where}.shape: a plane is endless and has neither a center nor an inertia"
     thickness, half = body.coating.thickness, body.shape.half_size
     if thickness is not None and thickness > half:
         yield f"{where}.coating.thickness: must be at most {half:g}, the way to the body's middle, got {thickness:g}"
@@ -128,7 +154,7 @@ def _body(body: Body, where: str) -> Iterator[str]:
         yield f"{where}.linear: is about the way between the keys of follows, and there are none"
 
 
-def _one_orientation(thing: Placed | FollowKey | TurnKey | Goal, where: str) -> Iterator[str]:
+def _one_orientation(thing: Placed | FollowKey | TurnKey, where: str) -> Iterator[str]:
     if thing.euler is not None and thing.quaternion is not None:
         yield f"{where}.quaternion: give euler or quaternion, not both"
 
@@ -140,7 +166,7 @@ def _whole_turns(keys: Sequence[FollowKey] | Sequence[TurnKey], where: str) -> I
         yield f"{where}: turn round too often; at most {STRIDE * MOST_STRIDES / 360:.0f} whole turns can be kept"
 
 
-def _later_and_later(keys: Iterable[FollowKey] | Iterable[Goal], where: str) -> Iterator[str]:
+def _later_and_later(keys: Iterable[FollowKey], where: str) -> Iterator[str]:
     times = [key.time for key in keys]
     for i, (before, after) in enumerate(pairwise(times), 1):
         if after <= before:
@@ -160,11 +186,13 @@ def _joint(joint: Joint, where: str, scene: Scene) -> Iterator[str]:
     if joint.kind == "on_surface" and second == WORLD and joint.surface is None:
         yield f"{where}.surface: is missing: the world itself has no surface"
     placed = joint.surface or scene.bodies.get(second)
-    if joint.kind == "on_surface" and placed is not None and placed.shape.blob is not None:
-        yield f"{where}.surface: a point cannot slide over a blob; give a simpler surface, such as a sphere"
+    if joint.kind == "on_surface" and placed is not None and placed.shape.kind in ("blob", *BAKED):
+        kind = placed.shape.kind
+        yield f"{where}.surface: a point cannot slide over a {kind}; give a simpler surface, such as a sphere"
     if joint.surface is not None:
         yield from _one_orientation(joint.surface, f"{where}.surface")
     yield from _freedom(joint, where, scene)
+    yield from span_problems(joint.from_, joint.until, where, scene.appointments)
     points = joint.segment or joint.curve or ()
     ring = joint.loop and len(points) > 2
     for i, (a, b) in enumerate(zip(points, [*points[1:], *(points[:1] if ring else [])]), 1):
@@ -202,7 +230,8 @@ def _freedom(joint: Joint, where: str, scene: Scene) -> Iterator[str]:
     if joint.breaks is not None and joint.breaks.force is None and joint.breaks.torque is None:
         yield f"{where}.breaks: needs force or torque"
     if scene.world.joints != "rattle":
-        given = [f for f in ("slide", "cone", "twist", "friction", "spring", "breaks") if getattr(joint, f)]
+        names = ("slide", "cone", "twist", "friction", "spring", "breaks", "from_", "until")
+        given = [name.rstrip("_") for name in names if getattr(joint, name)]
         if given:
             yield f"{where}.{given[0]}: is only simulated with world.joints: rattle, got {scene.world.joints}"
 
@@ -236,25 +265,16 @@ def _actor(actor: Actor, name: str, where: str, scene: Scene) -> Iterator[str]:
     elif body.follows is not None:
         yield f"{where}: follows keys with times and cannot act; remove follows from bodies.{name} or the actor"
     if actor.move is None and actor.turn is None and actor.goals is None:
-        yield f"{where}: wants nothing; give it move or turn"
+        yield f"{where}: wants nothing; give it move or turn, or goals"
     for kind, wish in (("move", actor.move), ("turn", actor.turn)):
         if wish is not None:
             yield from _wish(wish, name, f"{where}.{kind}", scene)
     if actor.goals is not None:
-        yield from _goals(actor, f"{where}.goals")
-
-
-def _goals(actor: Actor, where: str) -> Iterator[str]:
-    goals = actor.goals or []
-    if actor.move is not None and any(goal.at is not None for goal in goals):
-        yield f"{where}: give move or goals with places, not both"
-    if actor.turn is not None and any(goal.euler is not None or goal.quaternion is not None for goal in goals):
-        yield f"{where}: give turn or goals with orientations, not both"
-    yield from _later_and_later(goals, where)
-    for i, goal in enumerate(goals):
-        yield from _one_orientation(goal, f"{where}.{i}")
-        if goal.at is None and goal.euler is None and goal.quaternion is None:
-            yield f"{where}.{i}: needs at, euler or quaternion"
+        if actor.move is not None and any(goal.places for goal in actor.goals.keys):
+            yield f"{where}.goals: give move or goals with places, not both"
+        if actor.turn is not None and any(goal.turns for goal in actor.goals.keys):
+            yield f"{where}.goals: give turn or goals with orientations, not both"
+        yield from goal_problems(actor.goals, name, scene)
 
 
 def _wish(wish: Move | Turn, name: str, where: str, scene: Scene) -> Iterator[str]:
@@ -269,7 +289,8 @@ def _wish(wish: Move | Turn, name: str, where: str, scene: Scene) -> Iterator[st
     elif not count:
         base = "base_distance" if isinstance(wish, Move) else "base_angle"
         if base_of(wish) is None:
-            yield f"{where}.{base}: is missing: it cannot be derived from keys that are all in different bodies"
+            usual = "try 0.2" if isinstance(wish, Move) else "try 15"
+            yield f"{where}.{base}: is missing: it cannot be derived from keys that are in different bodies, {usual}"
         else:
             yield from _physics(wish, drive(wish), name, where, scene)
 
@@ -332,22 +353,10 @@ def too_weak(wish: Move, numbers: Drive, name: str, where: str, scene: Scene) ->
             f"{where}.base_distance: must be above {depth:.3g}, how far gravity makes it sag without adaptation, "
             f"got {numbers.base:.3g}; or give an adaptation such as 5"
         )
-    if numbers.strength is not None and name in scene.bodies:
+    if numbers.strength is not None and not numbers.fades and name in scene.bodies:
         needed = 2 * weight(scene.bodies[name], scene.world)
         if numbers.strength < needed:
             yield (
                 f"{where}.strength: must be at least {needed:.3g}, twice the body's weight, got {numbers.strength:g}; "
                 f'or leave it to "auto"'
             )
-
-
-_NOT_YET = "this version can read {} but not simulate them yet"
-
-
-def unsupported(scene: Scene) -> list[str]:
-    """What the format knows but this version cannot simulate yet, one line each."""
-    lines = []
-    for name, actor in scene.actors.items():
-        if actor.goals is not None:
-            lines.append(f"actors.{name}.goals: {_NOT_YET.format('goals')}")
-    return lines

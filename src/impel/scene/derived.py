@@ -2,13 +2,16 @@
 
 import math
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from impel.scene.actors import ALPHA, Move, Turn
 from impel.scene.bodies import Body
 from impel.scene.scene import World
 from impel.scene.timing import timetable
 from impel.scene.ways import neighbours, usual_base, ways_of
+
+if TYPE_CHECKING:
+    from impel.geometry.kinds import Solid
 
 # The base distance over the way between keys: a quarter passes near every key of a path that goes straight on. Where it
 # turns round, a body turns back 0.83 base distances before its key (measured), so there it is a twentieth.
@@ -27,6 +30,7 @@ class Drive(NamedTuple):
     adaptation: float  # γ, per second
     strength: float | None  # None: to be derived from what the actuator has to carry; may be infinite
     share: float  # of a strength that is derived
+    fades: tuple[tuple[float, float], ...]  # s, and the share of the strength then; nothing if it stays
     speed: float  # steady, on a straight path
     longest_step: float  # seconds, beyond which the actuator itself becomes unstable
 
@@ -49,14 +53,7 @@ def drive(wish: Move | Turn) -> Drive:
     else:
         alpha = ALPHA if wish.alpha is None else wish.alpha
     beta = b * math.sqrt(2 * alpha)
-    strength: float | None = None
-    share = 1.0
-    if wish.strength == "unlimited":
-        strength = math.inf
-    elif not isinstance(wish.strength, str):
-        strength = wish.strength
-    elif wish.strength.endswith("%"):
-        share = float(wish.strength.rstrip(" %")) / 100
+    strength, share, fades = strength_of(wish.strength)
     return Drive(
         base=base,
         alpha=alpha,
@@ -66,9 +63,28 @@ def drive(wish: Move | Turn) -> Drive:
         adaptation=wish.adaptation,
         strength=strength,
         share=share,
+        fades=fades,
         speed=alpha * base / (beta * relaxation),  # 003, section 2.3, corrected: see notes
         longest_step=min(2 * beta * relaxation / alpha, relaxation / beta),
     )
+
+
+def strength_of(written: Any) -> tuple[float | None, float, tuple[tuple[float, float], ...]]:
+    """The strength at its greatest, if it is given; which share it is of one that is derived; and how it changes."""
+    if isinstance(written, list):
+        given = [value for _, value in written]
+        shares = [share_of(value) if isinstance(value, str) else value for value in given]
+        most = max(shares)
+        fades = tuple((time, s / most if most > 0 else 0.0) for (time, _), s in zip(written, shares))
+        return (None, most, fades) if any(isinstance(value, str) for value in given) else (most, 1.0, fades)
+    if isinstance(written, str):
+        return (math.inf, 1.0, ()) if written == "unlimited" else (None, share_of(written), ())
+    return written, 1.0, ()
+
+
+def share_of(strength: str) -> float:
+    """What "60 %" is of "auto"."""
+    return 1.0 if strength == "auto" else float(strength.rstrip(" %")) / 100
 
 
 def base_of(wish: Move | Turn) -> float | None:
@@ -116,6 +132,18 @@ def mass_of(body: Body) -> float:
     from impel.geometry.kinds import solid
 
     return solid(body.shape.to_document()).volume * (WATER if body.density is None else body.density)
+
+
+def solid_of(body: Body) -> "Solid":
+    """The body's volume, and its centre of mass, principal axes and inertia, given or from its shape."""
+    import numpy as np
+
+    from impel.geometry.kinds import solid
+
+    whole = solid(body.form)
+    if body.inertia is None:
+        return whole
+    return whole._replace(inertia=np.array(body.inertia) / mass_of(body))
 
 
 def weight(body: Body, world: World) -> float:

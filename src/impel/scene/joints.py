@@ -13,6 +13,7 @@ from pydantic import (
 )
 
 from impel.scene.bodies import Placed
+from impel.scene.spans import Moment
 from impel.scene.values import Direction, Flag, Model, NotNegative, Point, Positive, Range, Size, is_number
 
 MOST_CURVE_POINTS = 1000
@@ -38,7 +39,8 @@ ALLOWED = {
     "on_surface": ("surface",),
     "in_sphere": ("center",),
 }
-ALL_MAY = ("breaks", "collides")
+ALL_MAY = ("breaks", "collides", "until")
+MADE_LATER = ("ball", "hinge", "weld", "slide")  # that take their bodies as they are then
 JOINTS = tuple(NEEDED)
 
 
@@ -175,6 +177,15 @@ class Joint(Model):
         description="What the joint bears, a force in N or force and torque, felt over 0.01 s; beyond it lets go for "
         "good, and its bodies may hit each other.",
     )
+    from_: Moment | None = Field(
+        default=None,
+        alias="from",
+        description="When it is made, in seconds, or the appointment that must be kept, of its bodies as they are "
+        "then; left out, it is there from the start.",
+    )
+    until: Moment | None = Field(
+        default=None, description="When it lets go, in seconds, or the appointment that must be kept; left out, never."
+    )
     collides: Flag = Field(
         default=False, description="true lets the two bodies touch each other; else they pass through each other."
     )
@@ -204,6 +215,10 @@ class Joint(Model):
             raise ValueError(f"needs exactly one of {', '.join(JOINTS)}, got {' and '.join(given) or 'none'}")
         kind = given[0]
         for field in self.model_fields_set - set(JOINTS):
+            if field == "from_" and kind in MADE_LATER:
+                continue
+            if field == "from_" and self.from_ is not None:
+                raise ValueError(f"from does not belong to {kind}; made later can be {', '.join(MADE_LATER)}")
             if field not in NEEDED[kind] + ALLOWED[kind] + ALL_MAY and getattr(self, field) not in (None, False):
                 raise ValueError(f"{field} does not belong to {kind}, which takes {_fields(kind)}")
         if kind == "ball" and self.axis is not None and self.cone is None and self.twist is None:

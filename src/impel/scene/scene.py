@@ -6,13 +6,15 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, ValidationError
 
 from impel.complaints import name_like, plain_lines
-from impel.files import Problem, write_document
+from impel.files import Problem, name_beside, write_document
 from impel.scene.actors import Actor, Appointment
-from impel.scene.bodies import SHAPES, Body
+from impel.scene.bodies import Body, move_files
 from impel.scene.cameras import MOST_CUTS, Camera, Cut
 from impel.scene.changing import MOST_CHANGES, Change
+from impel.scene.clips import name_clips, read_clips
 from impel.scene.joints import Joint
 from impel.scene.pushes import MOST_PUSHES, Push
+from impel.scene.shapes import SHAPES
 from impel.scene.values import CHANGES_IN_PLACE, MAKES_A_NEW_KIND, Model, Name, NotNegative, Point, Positive, Step
 from impel.scene.walkers import Walker, name_walkers
 
@@ -96,6 +98,11 @@ class Scene(Model):
             written = fields.get("world", {})
             given = written.model_dump() if isinstance(written, World) else written
             fields["world"] = {**given, **world} if isinstance(given, dict) else given
+        if "actors" in fields:
+            try:
+                fields["actors"] = read_clips(fields["actors"])
+            except Problem as problem:
+                raise Problem(*(f"{SUBJECT}: {line}" for line in problem.lines)) from None
         try:
             super().__init__(**fields)
         except ValidationError as error:
@@ -110,8 +117,11 @@ class Scene(Model):
         return Handle(self, name)
 
     def joint(self, name: str, **fields: Any) -> Joint:
-        """Add a joint: `scene.joint("elbow", hinge=[upper, lower], at=[0, 0, 1], axis=[0, 1, 0])`."""
-        return self._add("joints", name, fields)
+        """Add a joint: `scene.joint("elbow", hinge=[upper, lower], at=[0, 0, 1], axis=[0, 1, 0])`.
+
+        One that is made later says when, or with which appointment: `from_=2`, `from_="meet"`.
+        """
+        return self._add("joints", name, _without_dashes(fields))
 
     def walker(self, name: str, walker: str = "creature", **fields: Any) -> Walker:
         """Add a walker: `scene.walker("spider", "creature", path=[[0, 0, 0], [4, 0, 0]], mood=40)`."""
@@ -123,8 +133,7 @@ class Scene(Model):
 
     def push(self, body: "str | Handle", **fields: Any) -> None:
         """Add a push: `scene.push("ball", from_=1, until=1.3, force=[20, 0, 0])`."""
-        fields = {"from" if name == "from_" else name: value for name, value in fields.items()}
-        self.pushes = [*self.pushes, *Scene(pushes=[{"body": body, **fields}]).pushes]
+        self.pushes = [*self.pushes, *Scene(pushes=[{"body": body, **_without_dashes(fields)}]).pushes]
 
     def change(self, field: str, value: Any = None, *, time: float) -> None:
         """Add a change: `scene.change("actors.ball.move.speed", 2, time=1.5)`."""
@@ -145,7 +154,12 @@ class Scene(Model):
 
     def save(self, path: str | Path) -> None:
         """Write the scene as YAML, or as JSON if the name ends so."""
-        seen_from_there = self.model_copy(update={"walkers": name_walkers(self.walkers, path)})
+        named = {
+            "walkers": name_walkers(self.walkers, path),
+            "actors": name_clips(self.actors, path),
+            "bodies": move_files(self.bodies, lambda name: name_beside(path, name)),
+        }
+        seen_from_there = self.model_copy(update=named)
         write_document(path, seen_from_there.to_document())
 
     def _add(self, group: str, name: str, fields: dict[str, Any]) -> Any:
@@ -179,15 +193,20 @@ class Handle:
         """Turn through orientations: `ball.turn([{"euler": [0, 0, 0]}, {"euler": [0, 0, 90]}], base_angle=20)`."""
         return self._wish(turn={"keys": keys, **fields})
 
-    def goals(self, goals: Any) -> "Handle":
-        """Meet states on time: `rod.goals([{"at": [1, 0, 1], "time": 1.0}])`."""
-        return self._wish(goals=goals)
+    def goals(self, goals: Any, **fields: Any) -> "Handle":
+        """Meet states on time: `rod.goals([{"at": [1, 0, 1], "time": 1.0}], ending="paper")`."""
+        return self._wish(goals={"keys": goals, **fields} if fields else goals)
 
     def _wish(self, **wish: Any) -> "Handle":
         present = self.scene.actors.get(self.name)
         fields = present.model_dump(by_alias=True, exclude_none=True) if present else {}
         self.scene._put("actors", self.name, {**fields, **wish})
         return self
+
+
+def _without_dashes(fields: dict[str, Any]) -> dict[str, Any]:
+    """Fields as files name them: `from` is a word of Python's own, so it is `from_` there."""
+    return {name.removesuffix("_"): value for name, value in fields.items()}
 
 
 def _plain(value: Any) -> Any:

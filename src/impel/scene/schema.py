@@ -31,7 +31,7 @@ def _tell_changes(node: Any, definitions: dict[str, Any], told: str) -> None:
     for field in node.get("properties", {}).values():
         field.setdefault(CHANGES, told)
         _tell_changes(field, definitions, field[CHANGES])
-    for inside in ("items", "additionalProperties", "anyOf", "allOf"):
+    for inside in ("items", "additionalProperties", "anyOf", "allOf", "oneOf"):
         _tell_changes(node.get(inside), definitions, told)
     if "$ref" in node:
         _tell_changes(definitions[node["$ref"].removeprefix("#/$defs/")], definitions, told)

@@ -92,6 +92,14 @@ def timetable(wish: Move | Turn) -> Timetable | None:
     return Timetable(keys[: len(which)], which, inside, held, said, spans, plan.speed)
 
 
+def key_times(wish: Move | Turn) -> list[float] | None:
+    """When each written key is to be passed, in seconds, given or filled in; None if there are no times."""
+    if not is_timed(wish):
+        return None
+    plan = _plan(wish)
+    return [*plan.times, *([plan.end] if len(plan.times) < len(wish.keys) else [])]
+
+
 def _told(key: MoveKey | TurnKey) -> Told:
     from impel.motion.timed import SPEED, VELOCITY, WAY
 

@@ -12,6 +12,7 @@ SMALLEST = 1e-12
 SMALLEST_SIZE = 1e-6  # metres
 LARGEST_SIZE = 1e6  # metres
 LONGEST_NAME = 80  # characters
+MOST_MOMENTS = 10_000  # of something that changes over time
 PERCENT = r"^[0-9]{1,6}(\.[0-9]{1,6})? ?%$"
 
 # What it takes to change a field, see changing.py; a field that does not say belongs to what is laid out.
@@ -61,6 +62,12 @@ def _sizes(value: tuple[float, ...]) -> tuple[float, ...]:
     return value
 
 
+def _moments(value: tuple[float, ...]) -> tuple[float, ...]:
+    if not all(v >= SMALLEST for v in value) or 2 * max(value) > sum(value) * (1 + 1e-9):
+        raise ValueError("must be three moments greater than 0, none of them more than the other two together")
+    return value
+
+
 def _color(value: Any) -> Any:
     if not isinstance(value, str) or not re.fullmatch(r"#([0-9a-fA-F]{2}){3,4}", value):
         raise ValueError('must be a color like "#e4572e", or "#e4572e60" for glass (in YAML with the quotes)')
@@ -82,11 +89,38 @@ def _part(value: Any) -> Any:
 
 
 def _strength(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return _strengths(value)
     if isinstance(value, str) and re.fullmatch(PERCENT, value) and 0 < float(value.rstrip(" %")) <= LARGEST:
         return value
     if value in ("auto", "unlimited") if isinstance(value, str) else is_number(value) and 0 < value <= LARGEST:
         return value
-    raise ValueError('must be a number greater than 0, "auto", a share of that such as "60 %", or "unlimited"')
+    raise ValueError(
+        'must be a number greater than 0, "auto", a share of that such as "60 %", "unlimited", '
+        "or [[seconds, strength], ...]"
+    )
+
+
+def _strengths(pairs: list[Any] | tuple[Any, ...]) -> Any:
+    """A strength over time."""
+    if not 0 < len(pairs) <= MOST_MOMENTS or not all(isinstance(p, list | tuple) and len(p) == 2 for p in pairs):
+        raise ValueError("must be pairs [[seconds, strength], ...], such as [[0, 60], [2, 0]]")
+    times = [time for time, _ in pairs]
+    if not all(is_number(time) and 0 <= time <= LARGEST for time in times) or times != sorted(times):
+        raise ValueError("its times must be seconds from 0 on, and must not go back")
+    values = [value if is_number(value) and value == 0 else _strength(value) for _, value in pairs]
+    kinds = {type(value) is str for value in values if value != 0}
+    if "unlimited" in values or any(isinstance(value, list) for value in values) or len(kinds) > 1:
+        raise ValueError('must be numbers throughout, or "auto" and shares of that such as "60 %", or 0')
+    return [(float(time), value if isinstance(value, str) else float(value)) for time, value in zip(times, values)]
+
+
+def _time_or_name(value: Any) -> Any:
+    if is_number(value) and 0 < value <= LARGEST:
+        return float(value)
+    if isinstance(value, str) and value:
+        return value
+    raise ValueError("must be a time in seconds greater than 0, or the name of an appointment")
 
 
 def _number_or(low: float, what: str, *words: str) -> Any:
@@ -109,6 +143,9 @@ Flag = Annotated[bool, Field(strict=True)]
 Point = Annotated[tuple[float, float, float], *_vector(3, "three numbers [x, y, z]")]
 Euler = Annotated[tuple[float, float, float], *_vector(3, "three angles in degrees [x, y, z]")]
 Sides = Annotated[tuple[float, float, float], *_vector(3, "three full sizes [x, y, z]"), AfterValidator(_sizes)]
+Inertia = Annotated[
+    tuple[float, float, float], *_vector(3, "three moments [about x, about y, about z]"), AfterValidator(_moments)
+]
 Direction = Annotated[Point, AfterValidator(_not_zero)]
 Quaternion = Annotated[
     tuple[float, float, float, float], *_vector(4, "four numbers [w, x, y, z]"), AfterValidator(_not_zero)
@@ -120,18 +157,27 @@ Color = Annotated[
 ]
 Name = Annotated[str, BeforeValidator(_name), WithJsonSchema({"type": "string", "maxLength": LONGEST_NAME})]
 Part = Annotated[str, BeforeValidator(_part), WithJsonSchema({"type": "string"})]  # a body, or one of a walker
+_STRENGTHS: list[dict[str, Any]] = [
+    {"type": "number", "exclusiveMinimum": 0, "maximum": LARGEST},
+    {"enum": ["auto", "unlimited"]},
+    {"type": "string", "pattern": PERCENT},
+]
 Strength = Annotated[
-    float | str,
+    float | str | list[tuple[float, float | str]],
     BeforeValidator(_strength),
     WithJsonSchema(
         {
             "anyOf": [
-                {"type": "number", "exclusiveMinimum": 0, "maximum": LARGEST},
-                {"enum": ["auto", "unlimited"]},
-                {"type": "string", "pattern": PERCENT},
+                *_STRENGTHS,
+                {"type": "array", "minItems": 1, "items": {"type": "array", "minItems": 2, "maxItems": 2}},
             ]
         }
     ),
+]
+TimeOrName = Annotated[
+    float | str,
+    BeforeValidator(_time_or_name),
+    WithJsonSchema({"anyOf": [{"type": "number", "exclusiveMinimum": 0, "maximum": LARGEST}, {"type": "string"}]}),
 ]
 Step = Annotated[float | Literal["adaptive"], *_number_or(0, "of seconds greater than 0", "adaptive")]
 
@@ -150,3 +196,10 @@ def orientation(
         w, x, y, z = quaternion_from_euler(euler).tolist()
         return w, x, y, z
     return 1.0, 0.0, 0.0, 0.0
+
+
+def angle_between(p: tuple[float, ...], q: tuple[float, ...]) -> float:
+    """How far apart two orientations are, in [0, π]."""
+    cosine = abs(sum(a * b for a, b in zip(p, q)))
+    sine = math.dist(p, q) * math.hypot(*(a + b for a, b in zip(p, q))) / 2
+    return 2 * math.atan2(sine, cosine)

@@ -6,6 +6,7 @@ from typing import Any
 
 from impel.scene.actors import Move, Turn
 from impel.scene.turning import between
+from impel.scene.values import angle_between
 
 HOLDING_DISTANCE = 0.1  # metres: the base distance of an actor whose keys are all one point
 HOLDING_ANGLE = math.radians(10)
@@ -50,10 +51,3 @@ def ways_of(wish: Move | Turn, pairs: list[tuple[Any, Any]]) -> list[tuple[float
         size = math.hypot(*axis) * (1 if same >= 0 else -1)
         ways.append(tuple(length * c / size for c in axis) if size != 0 else (length, 0.0, 0.0))
     return ways
-
-
-def angle_between(p: tuple[float, ...], q: tuple[float, ...]) -> float:
-    """How far apart two orientations are, in [0, π]."""
-    cosine = abs(sum(a * b for a, b in zip(p, q)))
-    sine = math.dist(p, q) * math.hypot(*(a + b for a, b in zip(p, q))) / 2
-    return 2 * math.atan2(sine, cosine)

@@ -10,7 +10,10 @@ as standing, r is 1. Where r is small (what was taken as standing slips), the st
 evaluated anew in every step (`ease`), and all of control when what touches changes.
 """
 
+import math
+
 from impel.control.actuators import overtaxed
+from impel.control.goals import has_goals
 from impel.control.law import limit_size
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, dot, get3, get3_at, get4, scale, set3, set4, sub
@@ -43,9 +46,13 @@ def ask(bodies, joints, contacts, actuators, handles, s, gravity, dt, dt_last, i
 
     `in_parts`: dt will be gone in several steps, in which `ease` is to damp.
     """
+    if joints is None and contacts is None and actuators.linkage.driven[s] == 1 and not overtaxed(actuators, s):
+        return False
     touched = gather_cluster(bodies, joints, contacts, actuators, handles, s)
     if not touched and actuators.linkage.driven[s] == 1 and not overtaxed(actuators, s):
         return False
+    if handles.count[ACTUATORS] == 0:  # all their goals are behind them
+        return True
     for n in range(handles.count[ISLANDS]):
         look_ahead(bodies, joints, handles, handles.island[n], 0.5 * dt)
     take_hold(bodies, joints, contacts, actuators, handles, 0.5 * dt)
@@ -164,6 +171,8 @@ def fall_freely(bodies, joints, actuators, handles, gravity, ahead):
         most = WHIRL * actuators.stiffness[a] * actuators.base[a]
         if actuators.paths.turns[a] == 1 and actuators.linkage.swings[actuators.structure[a]] == 1:
             most = 0.0
+        if has_goals(actuators.goals, a):  # which are to be met exactly, and on which nothing builds up
+            most = math.inf
         motion = three(handles.bias, k)
         set_three(handles.bias, k, limit_size(motion, most))
         set3(actuators.spared, a, sub(motion, three(handles.bias, k)))

@@ -52,7 +52,7 @@ def _coated(stage: Stage, compiled: Compiled, contacts: Contacts, name: str) -> 
     i, body = compiled.bodies.index(name), compiled.cast[name]
     coating = contacts.coating.copy()
     own = coating_of(body, float(stage.bodies.mass[i]))
-    coating[i] = coating_row(own, body.shape.to_document(), coating[i, FINEST])
+    coating[i] = coating_row(own, body.form, coating[i, FINEST])
     count, kind, inverse_mass = int(contacts.near.info[COUNT]), contacts.shapes.kind, stage.bodies.inverse_mass
     mix(contacts.pair, count, kind, contacts.extent, coating, inverse_mass, contacts.material)
     return replace(contacts, coating=coating)
@@ -66,7 +66,7 @@ def _driven(stage: Stage, compiled: Compiled, scene: Scene, before: Actuators) -
     specs = [spec if wish.wish is was.wish else spec_of(wish, compiled.solids, index) for wish, was, spec in pairs]
     moved = [_where(spec) for spec in specs] != [_where(spec) for spec in compiled.specs]
     linkage = None if moved else before.linkage
-    actuators = actuators_of(specs, compiled.start, compiled.ties, scene, linkage)
+    actuators = actuators_of(specs, compiled.start, compiled.ties, scene, compiled.troupe, linkage)
     for a, (spec, was) in enumerate(zip(specs, compiled.specs)):
         if len(actuators.frames.key) > 0:
             _find_frames(actuators, before, stage.bodies, a, spec is was)
@@ -76,9 +76,7 @@ def _driven(stage: Stage, compiled: Compiled, scene: Scene, before: Actuators) -
         for name in before.frames.STATE:
             getattr(before.frames, name)[...] = getattr(actuators.frames, name)
     pace = pace_of(scene, stage, min(largest_stable_step(specs), compiled.spring_step))
-    keys = [
-        path_keys(wish.wish)[1] if wish.wish is not was.wish else k for (wish, was, _), k in zip(pairs, compiled.keys)
-    ]
+    keys = [path_keys(wish)[1] if wish.wish is not was.wish else k for (wish, was, _), k in zip(pairs, compiled.keys)]
     return actuators, compiled._replace(pace=pace, keys=keys, wishes=wishes, specs=specs)
 
 

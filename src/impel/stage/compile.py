@@ -10,7 +10,7 @@ from impel.complaints import name_like
 from impel.control.linkage import Tie
 from impel.control.specs import ActuatorSpec, largest_stable_step
 from impel.files import Problem
-from impel.geometry.kinds import Solid, solid
+from impel.geometry.kinds import Solid
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
 from impel.physics.assembly import assemble
 from impel.physics.bodies import Bodies, make_bodies
@@ -23,13 +23,15 @@ from impel.physics.joint_specs import JointSpec
 from impel.physics.joints import make_joints
 from impel.scene.bodies import Body
 from impel.scene.checks import LARGEST_LEAN, ball_axis
-from impel.scene.derived import mass_of
+from impel.scene.derived import mass_of, solid_of
 from impel.scene.following import followed
 from impel.scene.joints import Joint
 from impel.scene.scene import Scene
+from impel.scene.spans import Span
 from impel.scene.values import WORLD
 from impel.stage.handles import make_handles
 from impel.stage.pushes import make_pushes
+from impel.stage.script import make_script
 from impel.stage.state import Hand, Pace, Stage
 from impel.stage.walkers import Troupe, troupe_of
 from impel.stage.wishes import Wish, actuators_of, path_keys, spec_of, ties_of, wishes_of
@@ -76,9 +78,9 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
     troupe = troupe_of(scene, source)
     cast = scene.bodies | {name: part.body for name, part in troupe.parts.items()}
     names = list(cast)
-    solids = [solid(body.shape.to_document()) for body in cast.values()]
+    solids = [solid_of(body) for body in cast.values()]
     index = {name: i for i, name in enumerate(names)} | {WORLD: len(names)}
-    _check_parts(scene, index, source)
+    _check_parts(scene, troupe, index, source)
     needs_world = any(WORLD in joint.bodies for joint in scene.joints.values())
 
     bodies = _bodies(cast, solids, needs_world)
@@ -98,8 +100,8 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
             raise Problem(*lines)
     wishes = wishes_of(scene, index)
     actuator_specs = [spec_of(wish, solids, index) for wish in wishes]
-    ties = ties_of(joints, bodies) if wishes else []
-    actuators = actuators_of(actuator_specs, bodies, ties, scene) if wishes else None
+    ties = ties_of(joints, specs, bodies) if wishes else []
+    actuators = actuators_of(actuator_specs, bodies, ties, scene, troupe) if wishes else None
     if not by_hand:
         _let_sleep(bodies, specs, wishes)
     stage = Stage(
@@ -112,6 +114,7 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         actuators=actuators,
         handles=None if actuators is None else make_handles(actuators, len(bodies.mass), joints),
         pushes=make_pushes(scene.pushes, index, solids, bodies),
+        script=make_script(scene, joints),
         hand=Hand(np.zeros_like(bodies.push), np.zeros_like(bodies.twist)) if by_hand else None,
         gravity=scene.world.gravity,
         drag=scene.world.drag,
@@ -129,7 +132,7 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         bodies=[*names, WORLD] if needs_world else names,
         joints=list(scene.joints),
         actuators=[wish.label for wish in wishes],
-        keys=[path_keys(wish.wish)[1] for wish in wishes],
+        keys=[path_keys(wish)[1] for wish in wishes],
         solids=solids,
         centre=np.array([whole.offset for whole in solids], float),
         axes=np.array([whole.rotation for whole in solids], float),
@@ -141,13 +144,24 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
     )
 
 
-def _check_parts(scene: Scene, index: dict[str, int], source: str) -> None:
-    """Only now it is known which parts walkers have."""
+def _check_parts(scene: Scene, troupe: Troupe, index: dict[str, int], source: str) -> None:
+    """Only now it is known which parts walkers have, and how many steps they make."""
+    for name, appointment in scene.appointments.items():
+        for i, cue in enumerate(appointment.cues):
+            walker, kind, number = cue.split(".")
+            steps = len(troupe.steps(walker)) if kind == "step" else 0
+            if kind == "step" and int(number) >= steps:
+                counts = f"counts from 0 to {steps - 1} within the take" if steps else "has no footfall within the take"
+                raise Problem(f"{source}: appointments.{name}.cues.{i}: {walker}.step {counts}, got {number}")
     for name, actor in scene.actors.items():
         for kind, wish in (("move", actor.move), ("turn", actor.turn)):
             for i, key in enumerate(wish.keys if wish is not None else []):
                 if key.in_ is not None and key.in_ not in index:
                     raise Problem(f"{source}: actors.{name}.{kind}.keys.{i}.in: {name_like(key.in_, index, 'part')}")
+        for i, goal in enumerate(actor.goals.keys if actor.goals is not None else []):
+            if goal.in_ is not None and goal.in_ not in index:
+                where = f"actors.{name}.{actor.goals.where(i)}" if actor.goals is not None else ""
+                raise Problem(f"{source}: {where}.in: {name_like(goal.in_, index, 'part')}")
 
 
 def _bodies(cast: dict[str, Body], solids: list[Solid], needs_world: bool) -> Bodies:
@@ -200,7 +214,7 @@ def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> Join
     at = joint.at
     fields: dict[str, Any] = {"at_b": joint.at_b}
     unit = 1.0 if joint.along else math.radians(1)
-    if at is None:  # of a weld or slide
+    if at is None:  # of a weld or slide; made later, it holds the second body where that is then
         at = start_of(scene.bodies[b if b != WORLD else a])[0]
     if joint.kind in ("hinge", "slide"):
         fields["axis"] = joint.axis
@@ -225,22 +239,30 @@ def _joint(scene: Scene, name: str, joint: Joint, index: dict[str, int]) -> Join
     if joint.breaks is not None:
         fields["breaks"] = joint.breaks.force or math.inf, joint.breaks.torque or math.inf
     fields |= {"friction": joint.friction, "collides": joint.collides, "name": f"joints.{name}"}
+    fields |= {"begins": joint.from_ in (None, 0.0), "lasts": joint.until is None}
     return JointSpec(joint.kind, index[a], index[b], at, **fields)
 
 
 def _contacts(cast: dict[str, Body], bodies: Bodies, joints: list[JointSpec]) -> Contacts | None:
-    shapes = [body.shape.to_document() for body in cast.values()]
-    collides = [body.collides for body in cast.values()]
+    shapes = [body.form for body in cast.values()]
+    spans = [body.collides if isinstance(body.collides, Span) else None for body in cast.values()]
+    collides = [bool(body.collides) if span is None else span.at_start for span, body in zip(spans, cast.values())]
     coatings: list[Coating | None] = [coating_of(body, float(mass)) for body, mass in zip(cast.values(), bodies.mass)]
     if len(bodies.mass) > len(shapes):  # the world itself
         shapes.append({"sphere": 1.0})
         collides.append(False)
         coatings.append(None)
-    able = np.array(collides)
+    able = np.array([*(a or b is not None for a, b in zip(collides, spans)), *collides[len(spans) :]])
     if able.sum() < 2 or not np.any(able & np.isfinite(bodies.mass)):
         return None
+    apart = [j for j in joints if not j.collides]
     return make_contacts(
-        bodies, shapes, coatings, collides=collides, tied=[(j.a, j.b) for j in joints if not j.collides]
+        bodies,
+        shapes,
+        coatings,
+        collides=collides,
+        tied=[(j.a, j.b) for j in apart if j.begins],
+        to_be_tied=sum(not j.begins for j in apart),
     )
 
 
@@ -249,7 +271,7 @@ def coating_of(body: Body, mass: float) -> Coating:
     given = body.coating.model_dump(exclude_none=True)
     if body.coating.stiffness is not None or body.coating.thickness is not None:
         given["firm"] = math.inf
-    return default_coating(body.shape.to_document(), mass)._replace(**given)
+    return default_coating(body.form, mass)._replace(**given)
 
 
 def _spring_step(rates: Floats) -> float:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.control.appointments import ACTIVE
+from impel.control.goals import NEAR_MISS, SHARE_MISSED
 from impel.control.targets import AGO, KEY, NEAREST
 from impel.kernel import Floats2, kernel, struct
 from impel.motion.rotations import get3, get3_at, norm, set3, sub
@@ -17,23 +18,13 @@ from impel.stage.moments import Moments, pass_moments
 from impel.stage.state import Stage
 from impel.takes import EVENT_KINDS
 
-PASSED, REACHED, BEGIN, END, LIMIT, SATURATED, REJECTED, SMALLEST, BROKE, BEGINS, KEPT, MISSED = (
-    EVENT_KINDS.index(kind)
-    for kind in (
-        "key passed",
-        "key reached",
-        "contact begins",
-        "contact ends",
-        "joint limit",
-        "strength saturated",
-        "step rejected",
-        "smallest step",
-        "joint broke",
-        "appointment begins",
-        "appointment kept",
-        "appointment missed",
-    )
-)
+KINDS = EVENT_KINDS.index
+PASSED, REACHED, BEGIN, END = map(KINDS, ("key passed", "key reached", "contact begins", "contact ends"))
+LIMIT, SATURATED, REJECTED = map(KINDS, ("joint limit", "strength saturated", "step rejected"))
+SMALLEST, BROKE, MADE, LET_GO = map(KINDS, ("smallest step", "joint broke", "joint made", "joint let go"))
+BEGINS, KEPT, MISSED = map(KINDS, ("appointment begins", "appointment kept", "appointment missed"))
+MET, OFF, FREED = map(KINDS, ("goal met", "goal missed", "goal released"))
+LATEST = 60.0  # s: who would be later than this would never come
 CONE, TWIST = 2, 3  # the limits of a ball, as `other` tells them; 1 is the only one of a joint
 
 
@@ -60,9 +51,10 @@ def make_events(stage: Stage, moments: Moments | None = None) -> Events:
     if stage.contacts is not None:
         most += len(stage.contacts.touching)
     if stage.joints is not None:
-        most += len(stage.joints.active) + len(stage.joints.broken)
+        most += len(stage.joints.active) + 2 * len(stage.joints.broken)
     if stage.actuators is not None:
         most += 2 * len(stage.actuators.appointments.state)
+        most += 2 * len(stage.actuators.goals.time)
         most += 4 * len(stage.actuators.body) + int(stage.actuators.paths.first_segment[-1])
     size = 4 * most + 1000
     return Events(
@@ -82,7 +74,7 @@ def make_events(stage: Stage, moments: Moments | None = None) -> Events:
 
 
 @kernel
-def _tell(events, time, kind, subject, other, value):
+def tell(events, time, kind, subject, other, value):
     n = events.count[0]
     events.time[n], events.kind[n], events.subject[n], events.other[n], events.value[n] = (
         time,
@@ -98,7 +90,7 @@ def _tell(events, time, kind, subject, other, value):
 def notice(now, before, events, clock, time, dt, verdict):
     """Write down what the accepted step that ends at `time` has brought."""
     if clock.rejected[0] > 0:
-        _tell(events, time, REJECTED, clock.rejected[0], clock.reason[0], dt)
+        tell(events, time, REJECTED, clock.rejected[0], clock.reason[0], dt)
         clock.rejected[0], clock.reason[0] = 0, GOOD
     if verdict != GOOD and clock.forced[0] == GOOD:  # told once for all steps in a row, when they are over
         clock.rough_since[0] = time - dt
@@ -113,6 +105,7 @@ def notice(now, before, events, clock, time, dt, verdict):
     _notice_contacts(now.contacts, before.contacts, events, time)
     _notice_joints(now.joints, before.joints, events, time)
     _notice_actuators(now.actuators, before.actuators, events, time, dt)
+    _notice_goals(now.actuators, before.actuators, events, time)
     pass_moments(events.moments, now.bodies, before.bodies, time - dt, dt)
 
 
@@ -122,7 +115,7 @@ def tell_rough(events, clock, end):
     n = events.count[0]
     events.reason[n], events.steps[n] = clock.forced[0], clock.rough_steps[0]
     since = clock.rough_since[0]
-    _tell(events, since, SMALLEST, clock.rough_at[0], clock.rough_with[0], end - since)
+    tell(events, since, SMALLEST, clock.rough_at[0], clock.rough_with[0], end - since)
 
 
 @kernel
@@ -169,7 +162,7 @@ def _notice_contacts(now, before, events, time):
         if now.touching[p] != before.touching[p]:
             kind = BEGIN if now.touching[p] == 1.0 else END
             set3(events.place, events.count[0], get3_at(now.place, p, POINT))
-            _tell(events, time, kind, now.pair[p, 0], now.pair[p, 1], now.load[p])
+            tell(events, time, kind, now.pair[p, 0], now.pair[p, 1], now.load[p])
 
 
 @kernel
@@ -182,7 +175,7 @@ def _notice_joints(now, before, events, time):
             slot = joint.index if n == 0 else joint.second
             if now.active[slot] != 0.0 and before.active[slot] == 0.0:
                 which = 1 if joint.kind != BALL else CONE + n
-                _tell(events, time, LIMIT, joint.index, which * int(now.active[slot]), now.coordinate[slot])
+                tell(events, time, LIMIT, joint.index, which * int(now.active[slot]), now.coordinate[slot])
     _notice_breaks(now.breaks, now, before, events, time)
 
 
@@ -193,7 +186,7 @@ def _notice_breaks(breaks, now, before, events, time):
     for j in range(len(now.broken)):
         if now.broken[j] != before.broken[j]:
             what = 0 if now.load[j, 0] > breaks[j, 0] else 1
-            _tell(events, time, BROKE, j, what, now.load[j, what])
+            tell(events, time, BROKE, j, what, now.load[j, what])
 
 
 @kernel
@@ -207,28 +200,58 @@ def _notice_actuators(now, before, events, time, dt):
         passed = int(before.lap[a]) * segments + int(before.segment[a])
         reached = int(now.lap[a]) * segments + int(now.segment[a])
         for k in range(passed + 1, reached + 1):
-            _tell(events, pass_time, PASSED, a, k % segments if loops else k, k // segments)
+            tell(events, pass_time, PASSED, a, k % segments if loops else k, k // segments)
         if not loops and _at_end(now, a, segments) and not _at_end(before, a, segments):
-            _tell(events, pass_time, PASSED, a, segments, 0)
+            tell(events, pass_time, PASSED, a, segments, 0)
         key = int(now.reached[a, KEY])
         if key != int(before.reached[a, KEY]):
             events.lap[events.count[0]] = key // segments
             when = time - now.reached[a, AGO]
-            _tell(events, when, REACHED, a, key % segments if loops else key, now.reached[a, NEAREST])
+            tell(events, when, REACHED, a, key % segments if loops else key, now.reached[a, NEAREST])
         if now.done[a] == 1.0 and before.done[a] == 0.0:
             events.lap[events.count[0]] = 0
-            _tell(events, time, REACHED, a, segments, norm(get3(now.offset, a)))
+            tell(events, time, REACHED, a, segments, norm(get3(now.offset, a)))
         if now.saturated[a] == 1.0 and before.saturated[a] == 0.0:
-            _tell(events, time, SATURATED, a, 0, now.strength[a])
+            tell(events, time, SATURATED, a, 0, now.strength[a])
     for m in range(len(now.appointments.state)):
         for state in range(int(before.appointments.state[m]) + 1, int(now.appointments.state[m]) + 1):
             if state == ACTIVE or state == now.appointments.state[m]:
-                _tell(events, time - dt, BEGINS + state - ACTIVE, m, 0, now.appointments.since[m])
+                tell(events, time - dt, BEGINS + state - ACTIVE, m, 0, now.appointments.since[m])
+
+
+@kernel
+def _notice_goals(now, before, events, time):
+    if now is None:
+        return
+    goals, were = now.goals, before.goals
+    for a in range(len(now.body)):
+        if goals.current[a] == were.current[a] and goals.holding[a] == were.holding[a]:
+            continue
+        for g in range(int(were.current[a]), min(int(goals.current[a]) + 1, goals.first[a + 1])):
+            if goals.miss[g] != were.miss[g] and goals.written[g] >= 0:
+                met = goals.miss[g] <= max(NEAR_MISS, SHARE_MISSED * goals.way[g])
+                events.place[events.count[0], 0] = goals.late[g]
+                tell(events, goals.time[g], MET if met else OFF, a, g - goals.first[a], goals.miss[g])
+            if goals.freed[g] != were.freed[g]:
+                tell(events, time, FREED, a, g - goals.first[a], 0.0)
 
 
 @kernel(inline=True)
 def _at_end(actuators, a, segments):
     return actuators.segment[a] == segments - 1 and actuators.u[a] == 1.0
+
+
+def _about_goal(label: str, goal: int | None, kind: int, value: float) -> dict[str, Any]:
+    if kind == FREED:
+        return {"goal": goal}
+    return (
+        {"goal": goal, "angle": math.degrees(value)} if label.endswith(".turn") else {"goal": goal, "distance": value}
+    )
+
+
+def _same_moment(event: dict[str, Any], time: float, kind: str, subject: str, goal: int | None) -> bool:
+    same = event["time"] == time and event["kind"] == kind and event["subject"] == subject
+    return same and event["details"]["goal"] == goal
 
 
 def drain(
@@ -240,7 +263,7 @@ def drain(
     appointments: list[str],
 ) -> list[dict[str, Any]]:
     """Empty the rows into events as a take keeps them, with names, keys as they were written, and plain details."""
-    told = []
+    told: list[dict[str, Any]] = []
     for n in range(int(events.count[0])):
         kind, subject, other = int(events.kind[n]), int(events.subject[n]), int(events.other[n])
         value = float(events.value[n])
@@ -266,6 +289,18 @@ def drain(
             name, details = joints[subject], {"torque" if other else "force": value}
         elif kind == SATURATED:
             name, details = actuators[subject], {"strength": value}
+        elif kind in (MET, OFF, FREED):
+            label = actuators[subject]
+            name, details = label.rpartition(".")[0], _about_goal(label, keys[subject][other], kind, value)
+            if kind == OFF:
+                late = float(events.place[n, 0])
+                details["late"] = late if abs(late) <= LATEST else None
+            last = told[-1] if told else None
+            if last and _same_moment(last, float(events.time[n]), EVENT_KINDS[kind], name, details["goal"]):
+                last["details"] |= details  # a place and an orientation
+                continue
+        elif kind in (MADE, LET_GO):
+            name = joints[subject]
         elif kind >= BEGINS:
             name, details = appointments[subject], {"after": value} if kind > BEGINS else {}
         elif kind == REJECTED:

@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from impel.control.actuators import Actuators, arm_of
+from impel.control.goals import is_idle
 from impel.geometry.kinds import CAPSULE, CYLINDER, INNER, SPHERE
 from impel.kernel import Floats, Floats2, Floats3, Integers, Integers2, kernel, struct
 from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, get4, norm, rotate, scale, set3_at, sub
@@ -44,7 +45,9 @@ class Handles:
 
     most: int  # actuators that fit in one cluster
     island_of: Integers  # (N,) -1 for bodies without joints
-    acts: Integers  # (N,) 1 for bodies of structures that have actuators
+    acts: Integers  # (N,) 1 for bodies of structures that have actuators ...
+    aims: Integers  # (N,) ... 1 for those of them that have goals ...
+    swings: Integers  # (N,) ... and for those of them that a force may not suit any more once they have turned
     # The cluster.
     count: Integers  # (7,) ACTUATORS ...; SHAKY is of all clusters
     actuator: Integers  # (most,) its actuators
@@ -105,10 +108,15 @@ def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Ha
         island_of[joints.members] = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
     rows = np.zeros(0) if joints is None else joints.rows
     n, handles = 3 * most, 3 * most + MOST
+    acts = np.isin(actuators.whole, actuators.whole[actuators.body])
+    aims = np.diff(actuators.goals.first) > 0
+    led = (actuators.pulled == 1) & aims  # by a point, to a goal
     return Handles(
         most=most,
         island_of=island_of,
-        acts=np.isin(actuators.whole, actuators.whole[actuators.body]).astype(np.int64),
+        acts=acts.astype(np.int64),
+        aims=np.isin(actuators.whole, actuators.whole[actuators.body[aims]]).astype(np.int64),
+        swings=(acts & ((island_of >= 0) | np.isin(np.arange(bodies), actuators.body[led]))).astype(np.int64),
         count=np.zeros(7, np.int64),
         actuator=np.zeros(most, np.int64),
         island=np.zeros(bodies, np.int64),
@@ -200,7 +208,7 @@ def _include(bodies, actuators, handles, whole):
         return False
     handles.seen[whole] = 1
     for a in range(len(actuators.body)):
-        if actuators.whole[actuators.body[a]] == whole:
+        if actuators.whole[actuators.body[a]] == whole and not is_idle(actuators.goals, a):
             handles.actuator[count[ACTUATORS]] = a
             count[ACTUATORS] += 1
     if own == 0:
@@ -290,6 +298,8 @@ def _hold_contact(bodies, contacts, actuators, handles, p, of_actors):
         return
     if (bodies.inverse_mass[a] > 0.0 and not inside_a) or (bodies.inverse_mass[b] > 0.0 and not inside_b):
         return
+    if contacts.touching[p] == 0.0 and handles.aims[a] + handles.aims[b] > 0:
+        return  # what is only near does not keep anybody from a goal
     acts = _acts(actuators, handles, actuators.whole[a]) or _acts(actuators, handles, actuators.whole[b])
     if acts != of_actors:
         return

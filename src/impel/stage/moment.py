@@ -29,7 +29,7 @@ class Moment:
 
     @property
     def time(self) -> float:
-        return self._performance._now()
+        return self._performance.now
 
     def position(self, body: str) -> Floats:
         """Its centre of mass, in metres."""

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.geometry.kinds import CORE, INNER, PLANE, RADIUS, SKIN, solid
-from impel.geometry.overlap import overlap_by
+from impel.files import Problem
+from impel.geometry.kinds import CORE, INNER, MESH, PLANE, RADIUS, SKIN
+from impel.geometry.overlap import deepest_point, overlap_by
 from impel.geometry.shapes import form, make_extents, make_shapes
 from impel.kernel import kernel, replace
 from impel.motion.orientations import matrix_from_quaternion
@@ -15,12 +16,15 @@ from impel.motion.rotations import get3, get4
 from impel.physics.bodies import Bodies
 from impel.physics.broadphase import COUNT, grow
 from impel.physics.coating import FIRM, LIMIT
+from impel.physics.contact import Contacts
 from impel.physics.joints import JOINT, MEMBER
 from impel.scene import Scene
+from impel.scene.derived import solid_of
 from impel.stage.compile import Compiled, centre_of, compile_scene, start_of
 from impel.stage.state import Stage
 from impel.stage.step import OPENED, open_curtain
 from impel.stage.walkers import paths_through
+from impel.stage.wishes import is_goal
 from impel.takes.remarks import plain
 
 Floats = NDArray[np.float64]
@@ -28,6 +32,7 @@ Floats = NDArray[np.float64]
 DEEP = 0.08  # of the way to the middle: what overlaps more was placed so
 PRESSED = 50 * 9.81  # m/s²: acceleration that no body's own weight would explain
 SHIFT, SHIFT_SHARE = 1e-3, 0.01  # m, or of a body's size if that is more: a displacement that can be seen
+PIERCED = 0.8  # of the way to its middle: what is as deep in a mesh may have come from the other side
 TURN = math.radians(1)
 SLACK = 1e-9  # m: bodies that were placed to touch overlap by rounding
 
@@ -43,7 +48,7 @@ def opening_doubts(scene: Scene, source: str = "scene") -> list[str]:
         assert stage.contacts is not None
         stage = replace(stage, contacts=grow(stage.contacts))
     walked = paths_through(scene, compiled.troupe, stage.bodies)
-    return [*displaced(stage, compiled, scene), *overlaps(stage, compiled.bodies), *walked]
+    return [*displaced(stage, compiled, scene), *overlaps(stage, compiled.bodies, source), *walked]
 
 
 def strengths(scene: Scene, source: str = "scene") -> Iterator[str]:
@@ -54,9 +59,13 @@ def strengths(scene: Scene, source: str = "scene") -> Iterator[str]:
     for a, label in enumerate(compiled.actuators):
         name, kind = label.rsplit(".", 1)
         unit = "N·m" if kind == "turn" else "N"
-        written = getattr(scene.actors[name], kind).strength
+        goals = is_goal(label)
+        owner, field = name.rsplit(".", 1) if goals else (name, kind)
+        written, label = getattr(scene.actors[owner], field).strength, name if goals else label
         weight = float(actuators.weight[a])
         pull = float(actuators.inertia[a] * actuators.stiffness[a] * actuators.base[a])
+        if goals:
+            pull = float(actuators.calm[a]) / 2 - weight
         parts = f"twice {plain(weight, 3)} to hold still and {plain(pull, 3)} to move"
         auto = f"{plain(2 * (weight + pull), 3)} {unit}: {parts}"
         if written == "auto":
@@ -64,7 +73,8 @@ def strengths(scene: Scene, source: str = "scene") -> Iterator[str]:
         elif written == "unlimited":
             yield f"actors.{label}.strength: is unlimited; auto would come to {auto}"
         else:
-            own = f"{plain(float(actuators.strength[a]), 3)} {unit}"
+            most = "at most " if isinstance(written, list) else ""
+            own = f"{most}{plain(float(actuators.strength[a]), 3)} {unit}"
             yield f"actors.{label}.strength: is {own}; auto would come to {auto}"
 
 
@@ -90,7 +100,7 @@ def _moved(compiled: Compiled, bodies: Bodies, i: int, joints: list[str]) -> Ite
     body, whole = compiled.cast[name], compiled.solids[i]
     position, orientation = centre_of(whole, *start_of(body))
     shift = float(np.linalg.norm(bodies.position[i] - position))
-    size = 2 * float(form(body.shape.to_document()).extent[RADIUS])
+    size = 2 * float(form(body.form).extent[RADIUS])
     turn = 2 * math.acos(min(1.0, abs(float(bodies.orientation[i] @ orientation))))
     by = [f"moved by {shift:.3g} m"] if shift > max(SHIFT, SHIFT_SHARE * size) else []
     by += [f"turned by {math.degrees(turn):.3g}°"] if turn > TURN else []
@@ -99,15 +109,18 @@ def _moved(compiled: Compiled, bodies: Bodies, i: int, joints: list[str]) -> Ite
         yield f"bodies.{name}: is {' and '.join(by)} before the start, to where {holders} can hold it"
 
 
-def overlaps(stage: Stage, names: list[str]) -> Iterator[str]:
+def overlaps(stage: Stage, names: list[str], source: str) -> Iterator[str]:
     """Bodies that were placed into each other: deeper than any load would press them, or than the coatings they were
-    given, or so that these press with many times their weight."""
+    given, or so that these press with many times their weight. What is stuck through a mesh is refused."""
     contacts, bodies = stage.contacts, stage.bodies
     if contacts is None:
         return
     count = contacts.near.info[COUNT]
-    deep = np.zeros(count, np.bool_)
-    _look_for_overlaps(bodies, contacts, deep)
+    deep, depth = np.zeros(count, np.bool_), np.zeros((count, 2))
+    _look_for_overlaps(bodies, contacts, deep, depth)
+    pierced = list(_pierced(contacts, names, depth))
+    if pierced:
+        raise Problem(*(f"{source}: {line}" for line in pierced))
     for p in range(count):
         lightest = 1.0 / bodies.inverse_mass[contacts.pair[p]].max()
         given = contacts.touching[p] != 0.0 and contacts.material[p, FIRM] == 0.0
@@ -116,10 +129,39 @@ def overlaps(stage: Stage, names: list[str]) -> Iterator[str]:
             yield f"bodies.{one}: overlaps {other} at the start, and the two are pushed apart"
 
 
+def _pierced(contacts: Contacts, names: list[str], depth: Floats) -> Iterator[str]:
+    """What has come so deep into a mesh that its nearest way out may be the wrong one."""
+    for (one, other), depths in zip(contacts.pair, depth):
+        for i, j, deep in ((one, other, depths[1]), (other, one, depths[0])):
+            if contacts.shapes.kind[i] == MESH and deep > PIERCED * contacts.extent[i, INNER]:
+                yield (
+                    f"bodies.{names[i]}: {names[j]} is stuck {1000 * deep:.3g} mm deep in its mesh at the start, and "
+                    "could not be pushed out again; place them apart"
+                )
+                break
+
+
 @kernel
-def _look_for_overlaps(bodies, contacts, deep):
+def _look_for_overlaps(bodies, contacts, deep, depth_of):
     for p in range(len(deep)):
         a, b = contacts.pair[p, 0], contacts.pair[p, 1]
+        kind = contacts.shapes.kind
+        if kind[a] == MESH or kind[b] == MESH:
+            allowed = DEEP * min(contacts.extent[a, INNER], contacts.extent[b, INNER])
+            for side in range(2):
+                i, j = contacts.pair[p, side], contacts.pair[p, 1 - side]
+                depth_of[p, side] = deepest_point(
+                    contacts.shapes,
+                    contacts.samples,
+                    i,
+                    get3(bodies.position, i),
+                    get4(bodies.orientation, i),
+                    j,
+                    get3(bodies.position, j),
+                    get4(bodies.orientation, j),
+                )
+                deep[p] = deep[p] or depth_of[p, side] > allowed
+            continue
         if contacts.extent[b, RADIUS] < contacts.extent[a, RADIUS]:
             a, b = b, a
         xa, xb = get3(bodies.position, a), get3(bodies.position, b)
@@ -145,18 +187,18 @@ def _may_overlap(scene: Scene) -> bool:
     """Whether the boxes around any two bodies that could collide overlap at the start; walkers are not looked into."""
     if scene.walkers:
         return True
-    cast = {name: body for name, body in scene.bodies.items() if body.collides}
+    cast = {name: body for name, body in scene.bodies.items() if body.collides is not False}
     names, count = list(cast), len(cast)
     if count < 2:
         return False
-    shapes = [body.shape.to_document() for body in cast.values()]
+    shapes = [body.form for body in cast.values()]
     kinds, extents = (arrays := make_shapes(shapes)).kind, make_extents(arrays)
-    starts = [centre_of(solid(shape), *start_of(body)) for shape, body in zip(shapes, cast.values())]
+    starts = [centre_of(solid_of(body), *start_of(body)) for body in cast.values()]
     centre, axes = np.array([at for at, _ in starts]), matrix_from_quaternion([turned for _, turned in starts])
     half = np.where((kinds == PLANE)[:, None], math.inf, 0.0)
     half = half + np.einsum("nij,nj->ni", abs(axes), extents[:, CORE:SKIN]) + extents[:, SKIN, None]
     free = np.array([body.moves_freely for body in cast.values()])
-    tied = {frozenset(joint.bodies) for joint in scene.joints.values() if not joint.collides}
+    tied = {frozenset(j.bodies) for j in scene.joints.values() if not j.collides and j.from_ in (None, 0.0)}
     for i in range(count):
         near = np.all(abs(centre - centre[i]) < half + half[i] - SLACK, axis=1) & (free | free[i])
         if kinds[i] == PLANE:

@@ -11,6 +11,7 @@ from impel.physics.joint_specs import KINDS
 from impel.physics.joints import FRAME_A, Joints
 from impel.stage.compile import Compiled
 from impel.stage.state import Stage
+from impel.stage.wishes import is_goal
 from impel.takes.remarks import plain
 
 Floats = NDArray[np.float64]
@@ -39,6 +40,9 @@ def outcomes(
     events = []
     for a, label in enumerate(compiled.actuators):
         assert actuators is not None
+        limp = compiled.specs[a].fades and actuators.strength[a] == 0.0  # it was told to go
+        if is_goal(label) or limp:
+            continue
         loops, base = actuators.paths.loops[a] == 1, float(actuators.base[a])
         speed = base * float(actuators.stiffness[a] / actuators.damping[a])
         first, last = actuators.paths.first_segment[a : a + 2]

@@ -61,7 +61,10 @@ class Performance:
             # What overlaps is pushed apart in short steps.
             self.clock.level[0] = self.compiled.pace.deepest - self.compiled.pace.reserve
         # What the animator should know of the start, one line each.
-        self.doubts = [*displaced(self.stage, self.compiled, scene), *overlaps(self.stage, self.compiled.bodies)]
+        self.doubts = [
+            *displaced(self.stage, self.compiled, scene),
+            *overlaps(self.stage, self.compiled.bodies, source),
+        ]
 
     @property
     def stage(self) -> Stage:
@@ -77,6 +80,7 @@ class Performance:
             self._make(self.changes[self.made])
         moment = Moment(self) if controller is not None else None
         self.clock.frame_start[0] = self.time
+        self.clock.begin[0], self.clock.part[0] = self.time, 0.0
         self.clock.tick[0] = self.clock.tries[0] = 0
         ask, walked = True, False
         begun, told, said = time.monotonic(), len(self.told), False
@@ -100,7 +104,7 @@ class Performance:
                 self._make_room()
             elif outcome == FAILED:
                 raise Problem(
-                    f"{self.source}: the motion breaks down at {self._now():.3f} s "
+                    f"{self.source}: the motion breaks down at {self.now:.3f} s "
                     f"({REASONS[self.clock.reason[0]] or 'not a number'}); "
                     "softer coatings, less strength or a shorter world.step may help"
                 )
@@ -278,9 +282,11 @@ class Performance:
         bodies, followers = self.stage.bodies, self.stage.followers
         return go_on(compiled.troupe, self.walks, bodies, compiled.bodies, followers, self.time, until)
 
-    def _now(self) -> float:
-        pace = self.compiled.pace
-        return self.time + pace.frame_seconds * float(self.clock.tick[0]) / (pace.steps << pace.deepest)
+    @property
+    def now(self) -> float:
+        """The time within the present frame, as far as it has come."""
+        ticks = max(int(self.clock.steps[0]) << self.compiled.pace.deepest, 1)
+        return float(self.clock.begin[0] + self.clock.part[0] * self.clock.tick[0] / ticks)
 
     def _drained(self) -> list[dict[str, Any]]:
         compiled = self.compiled

@@ -1,11 +1,14 @@
 """Writes down a performance, frame by frame, as a take."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from impel.control.goals import Goals, has_goals, is_idle
 from impel.control.targets import apart, carried_along, place_of, target_position, turn_of
+from impel.geometry.meshes import drawn_as, surfaces_of
 from impel.kernel import kernel
 from impel.motion.orientations import conjugate_quaternions, multiply_quaternions
 from impel.motion.paths import Paths, distance_to_path, length_until, polyline, stretch_lengths
@@ -15,14 +18,20 @@ from impel.physics.joint_forces import spring_energy
 from impel.scene import Scene
 from impel.scene.bodies import Body
 from impel.scene.cameras import Camera
+from impel.scene.courses import times_of
+from impel.scene.shapes import BAKED
+from impel.stage.landing import off_by
 from impel.stage.lines import lines_of
 from impel.stage.outcome import outcomes
 from impel.stage.performance import Performance
+from impel.stage.wishes import is_goal
 from impel.takes.take import GROUND, PALETTE, Take
 
 Floats = NDArray[np.float64]
 
 KINDS = ("move", "turn")  # of wishes that have keys
+POINTS = 12  # of each segment of a path that moves
+MOST_POINTS = 2_000_000  # of such a path in all frames, 48 MB
 
 
 class Recorder:
@@ -40,6 +49,7 @@ class Recorder:
         self.target = np.zeros((frames, actuators, 3))
         self.aim = np.zeros((frames, actuators, 4))  # of those that turn
         self.agreed = np.zeros((frames, len(performance.scene.appointments)))  # the states of appointments
+        self.ways = _moving_ways(performance)  # (frames, P, 3) by actuator: paths that move with bodies
         self.nearest = np.zeros(actuators, np.int64)  # where on its path each was nearest
         self.paths: Paths | None = None  # of which these are ...
         self.lengths = np.zeros((0, 1))  # ... until each stretch of a segment, in metres or radians
@@ -54,6 +64,8 @@ class Recorder:
         if self.paths is not stage.actuators.paths or len(stage.actuators.frames.key) > 0:
             self.paths = stage.actuators.paths
             self.lengths = stretch_lengths(self.paths)
+        for a, way in self.ways.items():
+            way[frame] = _points(self.paths, a, way.shape[1])
         _look_at_actuators(
             stage.bodies, stage.actuators, self.lengths, self.nearest,
             self.felt[frame], self.target[frame], self.aim[frame],
@@ -69,7 +81,8 @@ class Recorder:
 
     def rows(self) -> list[NDArray[Any]]:
         """All that is written frame by frame."""
-        return [self.position, self.orientation, self.speed, self.energy, self.felt, self.target, self.aim, self.agreed]
+        rows = [self.position, self.orientation, self.speed, self.energy, self.felt, self.target, self.aim, self.agreed]
+        return [*rows, *self.ways.values()]
 
     def take(self) -> Take:
         """All frames so far; call it whenever and as often as you like."""
@@ -79,7 +92,7 @@ class Recorder:
         told = performance.story()
         channels = {"energy": self.energy[:count].copy()}
         channels |= {f"{name}.speed": self.speed[:count, i].copy() for i, name in enumerate(compiled.cast)}
-        broke = {event["subject"]: event["time"] for event in told if event["kind"] == "joint broke"}
+        broke = {e["subject"]: e["time"] for e in told if e["kind"] in ("joint broke", "joint let go")}
         time = np.arange(count, dtype=np.float64) * compiled.pace.frame_seconds
         wires, ropes, slack = lines_of(stage.joints, compiled, time, position, orientation, broke)
         channels |= slack
@@ -89,10 +102,14 @@ class Recorder:
             turns = label.endswith(".turn")
             channels[f"{label}.distance"] = np.degrees(felt[:, a, 0]) if turns else felt[:, a, 0]
             channels[f"{label}.{'torque' if turns else 'force'}"] = felt[:, a, 1]
+            if is_goal(label):
+                if actuators is not None and not turns and not _framed(actuators.goals, a):
+                    paths[label] = polyline(actuators.paths, a)
+                continue
             channels[f"{label}.progress"] = np.degrees(felt[:, a, 2]) if turns else felt[:, a, 2]
             if not turns and actuators is not None:
                 tracks[f"{label}.target"] = self.target[:count, a].copy()
-                paths[label] = polyline(actuators.paths, a)
+                paths[label] = self.ways[a][:count].copy() if a in self.ways else polyline(actuators.paths, a)
         for m, name in enumerate(performance.scene.appointments):
             channels[f"{name}.appointment"] = self.agreed[:count, m].copy()
         scene = performance.scene
@@ -102,13 +119,14 @@ class Recorder:
             names=list(compiled.cast),
             position=position,
             orientation=orientation,
-            shapes=[body.shape.to_document() for body in compiled.cast.values()],
+            shapes=[_drawn(body) for body in compiled.cast.values()],
             colors=[_color(i, body) for i, body in enumerate(compiled.cast.values())],
             events=sorted([*told, *ends], key=lambda event: event["time"]),
             channels=channels,
             tracks=tracks,
             paths=paths,
             wires=wires,
+            surfaces=_surfaces(compiled.cast.values()),
             ropes=ropes,
             camera=None if scene.camera is None else _plain(scene.camera),
             cameras=[_plain(cut) for cut in scene.cameras],
@@ -120,11 +138,33 @@ class Recorder:
         compiled, actuators = self.performance.compiled, self.performance.stage.actuators
         tracks, paths = {}, {}
         for a, label in enumerate(compiled.actuators):
-            if actuators is not None and label.endswith(".turn"):
+            if actuators is not None and label.endswith(".turn") and not is_goal(label):
                 back = conjugate_quaternions(compiled.solids[actuators.body[a]].rotation)
                 tracks[f"{label}.target"] = multiply_quaternions(self.aim[:count, a], back)
                 paths[label] = multiply_quaternions(polyline(actuators.paths, a), back)
         return tracks, paths
+
+
+def _moving_ways(performance: Performance) -> dict[int, Floats]:
+    """Room for the paths that move: some points of each in every frame, unless that is too much to keep."""
+    actuators, frames = performance.stage.actuators, performance.compiled.frames
+    if actuators is None:
+        return {}
+    ways = {}
+    for a in np.flatnonzero((np.diff(actuators.frames.first) > 0) & (actuators.paths.turns == 0)):
+        points = POINTS * int(actuators.paths.first_segment[a + 1] - actuators.paths.first_segment[a]) + 1
+        if points * frames <= MOST_POINTS:
+            ways[int(a)] = np.zeros((frames, points, 3))
+    return ways
+
+
+def _points(paths: Paths, a: int, count: int) -> Floats:
+    """So many points of a path, whose keys may be others by now."""
+    points = polyline(paths, a, POINTS)
+    if len(points) == count:
+        return points
+    at = np.linspace(0.0, len(points) - 1.0, count)
+    return np.column_stack([np.interp(at, np.arange(len(points)), column) for column in points.T])
 
 
 @kernel
@@ -153,10 +193,13 @@ def _look_at_bodies(stage, speed, energy, frame):
 def _look_at_actuators(bodies, actuators, lengths, nearest, felt, target, aim):
     for a in range(len(actuators.body)):
         x, q = place_of(bodies, actuators, a), turn_of(bodies, actuators, a)
-        felt[a, 0], nearest[a] = distance_to_path(actuators.paths, a, x, q, nearest[a])
         felt[a, 1] = norm(get3(actuators.applied, a))
-        felt[a, 2] = _progress(actuators, lengths, a, x, q)
         felt[a, 3] = actuators.saturated[a]
+        if has_goals(actuators.goals, a):
+            felt[a, 0] = 0.0 if is_idle(actuators.goals, a) else norm(off_by(bodies, actuators, a))
+            continue
+        felt[a, 0], nearest[a] = distance_to_path(actuators.paths, a, x, q, nearest[a])
+        felt[a, 2] = _progress(actuators, lengths, a, x, q)
         if actuators.paths.turns[a] == 0:
             set3(target, a, target_position(actuators, a))
         else:
@@ -184,14 +227,43 @@ def _plain(camera: Camera) -> dict[str, Any]:
 
 
 def _keys(scene: Scene) -> dict[str, list[Any]]:
-    """The keys of all actors, as they were written."""
+    """The keys of all actors, as they were written; of goals, also the times that were left out."""
+    goals = {}
+    for name, actor in scene.actors.items():
+        if actor.goals is not None:
+            times, point = times_of(actor.goals, scene.bodies[name], scene), actor.goals.point
+            goals[f"{name}.goals"] = [
+                goal.model_dump(mode="json", by_alias=True, exclude_none=True)
+                | {"time": time}
+                | ({"point": list(point)} if point is not None else {})
+                for goal, time in zip(actor.goals.keys, times)
+            ]
     wishes = {f"{name}.{kind}": getattr(actor, kind) for name, actor in scene.actors.items() for kind in KINDS}
     return {
         label: [key.model_dump(mode="json", by_alias=True, exclude_none=True) for key in wish.keys]
         for label, wish in wishes.items()
         if wish is not None
-    }
+    } | goals
+
+
+def _framed(goals: Goals, a: int) -> bool:
+    """Whether goals lie in the frames of bodies."""
+    return bool(np.any(goals.frame[goals.first[a] : goals.first[a + 1]] >= 0))
 
 
 def _color(i: int, body: Body) -> str:
     return body.color or (GROUND if body.shape.kind == "plane" else PALETTE[i % len(PALETTE)])
+
+
+def _drawn(body: Body) -> dict[str, Any]:
+    """A body's shape as takes know it: they keep meshes themselves."""
+    shape = body.shape.to_document()
+    return drawn_as(shape, body.color is None) if body.shape.kind in BAKED else shape
+
+
+def _surfaces(cast: Iterable[Body]) -> dict[str, Floats]:
+    kept: dict[str, Floats] = {}
+    for body in cast:
+        if body.shape.kind in BAKED:
+            kept |= surfaces_of(body.shape.to_document())
+    return kept

@@ -55,6 +55,7 @@ ALL, SMOOTH, NOTHING = range(3)  # what holds: all that is live, that without fr
 GRIPPED = 0.1
 STILL, GATHERED = 0.02, 10.0
 
+SLIGHT = 1e-6  # of a force that leads to a goal: by less nothing is pulled at
 GRASP = 2.0  # times the weight of what is loose: so hard must two sides press to hold it by a friction of 0.5, and more
 LIVELY = 0.01  # (rad)²: how far the swing of what stands may get on while control is held
 # Of the acceleration at base distance: who misses more of its wish is hindered, and what would rise faster if it were
@@ -229,7 +230,8 @@ def pull(actuators, handles, stuck, inverse, held, loose, gravity):
     hindered = False
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        hindered |= norm(three(left, k)) > HINDERED * _swiftest(actuators, a) * math.sqrt(actuators.whole_inertia[a])
+        missed = norm(three(left, k)) > HINDERED * _swiftest(actuators, a) * math.sqrt(actuators.whole_inertia[a])
+        hindered |= missed and handles.aims[actuators.body[a]] == 0
     calm_down(actuators, handles)
     blocked, extra = handles.vectors[BLOCKED], handles.vectors[EXTRA]
     for k in range(handles.count[ACTUATORS]):
@@ -368,7 +370,10 @@ def let_go(joints, actuators, handles):
         for j in range(n):
             load[i] -= through[j, i] * force[j]
     changed = False
-    pressed = 0.0
+    pressed, slight = 0.0, 0.0
+    for k in range(handles.count[ACTUATORS]):
+        if handles.aims[actuators.body[handles.actuator[k]]] == 1:  # with no spring that would press it on again
+            slight = max(slight, SLIGHT * norm(three(force, k)))
     for i in range(handles.count[ALIVE]):
         h = alive[i]
         kind = handles.kind[h]
@@ -376,7 +381,7 @@ def let_go(joints, actuators, handles):
             gone = joints.active[handles.source[h]] * load[i] > 0.0
         elif kind == PUSH:
             pressed = load[i]
-            gone = pressed < 0.0
+            gone = pressed < -slight
         else:
             size = abs(load[i])
             if kind == GRIP and i + 1 < handles.count[ALIVE] and handles.kind[alive[i + 1]] == GRIP:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.files import Problem
-from impel.scene import Scene, problems, unsupported
+from impel.scene import Scene, problems
 from impel.stage.performance import Controller, Performance, Snapshot
 from impel.stage.record import Recorder
 from impel.takes import Take
@@ -31,7 +31,7 @@ def play(scene: Scene, *, source: str = "scene") -> "Show":
 
     Raises `Problem` if the scene cannot be simulated, with lines that begin with `source`.
     """
-    lines = problems(scene) or unsupported(scene)
+    lines = problems(scene)
     if lines:
         raise Problem(*(f"{source}: {line}" for line in lines))
     show = Show(scene, source=source)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from impel.files import Problem
-from impel.scene import Scene, problems, unsupported
+from impel.scene import Scene, problems
 from impel.stage.moments import ask_moments, at_moments, pass_still
 from impel.stage.performance import Controller, Performance
 from impel.stage.record import Recorder
@@ -28,7 +28,7 @@ def simulate(
     frame rate than the scene's, with the same motion. `progress` is called with the frames done and in all.
     Raises `Problem` if the scene cannot be simulated, with lines that begin with `source`.
     """
-    lines = problems(scene) or unsupported(scene)
+    lines = problems(scene)
     if lines:
         raise Problem(*(f"{source}: {line}" for line in lines))
     performance = Performance(scene, source=source, by_hand=controller is not None)

@@ -19,7 +19,7 @@ def why_slow(performance: "Performance", seconds: float, told: int) -> str:
     """Where the time of the present frame goes; `told` events were there before it."""
     clock, pace, stage = performance.clock, performance.compiled.pace, performance.stage
     tries = int(clock.tries[0])
-    done = round(100 * float(clock.tick[0]) / (pace.steps << pace.deepest))
+    done = round(100 * (performance.now - performance.time) / pace.frame_seconds)
     line = f"the frame at {performance.time:.2f} s takes long, {seconds:.0f} s so far for {done} % of it: "
     if tries <= FEW:
         pairs = 0 if stage.contacts is None else int(np.count_nonzero(stage.contacts.touching))

@@ -14,6 +14,7 @@ from impel.physics.follow import Followers
 from impel.physics.joints import Joints
 from impel.stage.handles import Handles
 from impel.stage.pushes import Pushes
+from impel.stage.script import Script
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -32,6 +33,7 @@ class Stage:
     actuators: Actuators | None
     handles: Handles | None  # room for what actuators ask the others
     pushes: Pushes | None
+    script: Script | None
     hand: "Hand | None"
     gravity: tuple[float, float, float]
     drag: float
@@ -55,7 +57,13 @@ class Clock:
     frame_start: Floats  # s
     stirred: Integers  # 1 if control is to be evaluated anew, for what holds an actor has changed
     held_for: Floats  # s: how long control has been held; 0 before the first step
-    tick: Integers  # of the frame, see step.play
+    begin: Floats  # s: when the present part of the frame began, see landing.py ...
+    part: Floats  # s: ... how long it is; 0 before the first ...
+    steps: Integers  # ... in so many coarsest steps ...
+    lands: Integers  # ... and 1 if a goal is due at its end
+    amended: Integers  # how often the present step was tried again to get there ...
+    off_by: Floats  # m or rad: ... and how far off the best try was
+    tick: Integers  # of the part, see step.play
     level: Integers  # how often the coarsest step is halved now
     good: Integers  # steps since the last change of level
     patience: Integers  # how many of them it takes until a longer step is tried

@@ -2,7 +2,7 @@
 
 import math
 
-from impel.control.actuators import act, pull_tree, remember_motion, want
+from impel.control.actuators import act, pull_tree, remember_motion, tell_the_time, want
 from impel.geometry.kinds import RADIUS
 from impel.kernel import kernel
 from impel.motion.rotations import dot, get3, set3
@@ -16,9 +16,11 @@ from impel.physics.gaps import APART, measure_gaps
 from impel.physics.rattle import hold_positions, hold_velocities
 from impel.physics.sleep import all_sleep, settle
 from impel.physics.verdicts import DIVERGED, GOOD, IMPRECISE, NOT_A_NUMBER
+from impel.stage.acting import follow_script
 from impel.stage.answers import ask
 from impel.stage.events import notice
 from impel.stage.handles import SHAKY
+from impel.stage.landing import amend, closes_in, forget_extra, is_last, land, next_part
 from impel.stage.pushes import any_push, push_bodies
 from impel.stage.settling import ease
 
@@ -46,6 +48,7 @@ def step(stage, time, dt, hold_for, held_for):
     # 1. Control module: new targets, actuator forces, corrections by the observed motion (boxes 1.1 to 1.3)
     drop_all(bodies)
     if actuators is not None and hold_for > 0.0:
+        tell_the_time(actuators, time)
         control(bodies, joints, contacts, actuators, stage.handles, gravity, hold_for, held_for, dt)
     elif actuators is not None:
         ease(bodies, actuators, stage.handles, 0.5 * dt)
@@ -199,7 +202,8 @@ def all_finite(bodies):
 @kernel
 def nothing_stirs(now, clock, pace):
     """Whether all that could move is asleep, and nothing is there to wake it in this frame."""
-    if now.followers is None and now.joints is None and now.actuators is None and now.hand is None:
+    still = now.followers is None and now.joints is None and now.script is None
+    if still and now.actuators is None and now.hand is None:
         end = clock.frame_start[0] + pace.frame_seconds
         return all_sleep(now.bodies) and not any_push(now.pushes, clock.frame_start[0], end)
     return False
@@ -254,7 +258,7 @@ def check_joints(bodies, joints, clock):
 def swung(bodies, handles, seconds):
     """Has a link of an actor's structure turned so far that forces for how it was do not suit it any more?"""
     for i in range(len(bodies.mass)):
-        if handles.acts[i] == 1 and handles.island_of[i] >= 0:
+        if handles.swings[i] == 1:
             spin = get3(bodies.spin, i)
             if dot(spin, spin) * seconds * seconds > SWING * SWING:
                 return True
@@ -290,25 +294,33 @@ def play(now, before, values, saved, events, clock, pace, one_step):
     """Go on to the end of the frame; Python is asked only once a frame (or once a step, with `one_step`).
 
     A frame is `pace.steps` coarsest steps, each of which can be halved `pace.deepest` times: every step is
-    a whole number of ticks, so that frames land exactly. The first call only opens the curtain.
+    a whole number of ticks, so that frames land exactly. So do goals, at which frames are parted (see landing.py). The
+    first call only opens the curtain.
     """
     if clock.opened[0] == 0:
         outcome = open_curtain(now.bodies, now.followers, now.contacts, now.gravity, pace.frame_seconds)
         clock.opened[0] = outcome == OPENED
         clock.patience[0] = GROW_AFTER
         return outcome
-    frame_ticks = pace.steps << pace.deepest
     if nothing_stirs(now, clock, pace):
         return FRAME_DONE
     breath = clock.tries[0] + BREATH
-    while clock.tick[0] < frame_ticks:
+    aims = now.actuators is not None and len(now.actuators.goals.time) > 0
+    while True:
+        whole = clock.steps[0] << pace.deepest
+        if clock.part[0] == 0.0 or clock.tick[0] == whole:
+            if not next_part(now.actuators, clock, pace):
+                break
+            whole = clock.steps[0] << pace.deepest
         if clock.tries[0] >= breath:
             return BREATHES
         ticks = 1 << (pace.deepest - clock.level[0])
-        dt = pace.frame_seconds * ticks / frame_ticks
-        time = clock.frame_start[0] + pace.frame_seconds * clock.tick[0] / frame_ticks
+        dt = clock.part[0] * ticks / whole
+        time = clock.begin[0] + clock.part[0] * clock.tick[0] / whole
         if events.count[0] + events.most_per_step > len(events.time):
             return NEEDS_EVENTS
+        if now.script is not None and follow_script(now, events, time):
+            clock.stirred[0] = 1
         if not all_pairs_listed(now.bodies, now.followers, now.contacts, time, dt):
             return NEEDS_PAIRS
 
@@ -317,7 +329,10 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         if one_step:
             hold_for = dt
         elif clock.tick[0] % coarsest == 0 or clock.stirred[0] == 1:
-            hold_for = pace.frame_seconds * (coarsest - clock.tick[0] % coarsest) / frame_ticks
+            hold_for = clock.part[0] * (coarsest - clock.tick[0] % coarsest) / whole
+        lands = clock.lands[0] == 1 and clock.tick[0] + ticks == whole
+        if lands or (aims and closes_in(now.actuators.goals)):
+            hold_for = dt
         copy(values, saved, now.contacts)
         clock.tries[0] += 1
         verdict = step(now, time, dt, hold_for, clock.held_for[0])
@@ -329,6 +344,13 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         if verdict == NOT_A_NUMBER:
             copy(saved, values, now.contacts)
             return FAILED
+        if aims and hold_for >= dt and amend(now, clock, time + dt, dt):
+            copy(saved, values, now.contacts)
+            continue
+        if aims:
+            forget_extra(now.actuators, clock)
+        if lands:
+            land(now, time + dt)
 
         notice(now, before, events, clock, time + dt, dt, verdict if verdict != IMPRECISE else GOOD)
         part(now.joints, before.joints, now.contacts)
@@ -337,7 +359,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         clock.unheld[0] = clock.unheld[0] + 1 if verdict == DIVERGED else 0
         clock.tick[0] += ticks
         double_step(clock, pace, ticks)
-        if one_step and clock.tick[0] < frame_ticks:
+        if one_step and (clock.tick[0] < whole or not is_last(clock, pace)):
             return STEP_DONE
     check_joints(now.bodies, now.joints, clock)
     return FRAME_DONE

@@ -133,7 +133,7 @@ def _join(troupe: Troupe, name: str, walker: Walker, scene: Scene) -> None:
     weight = moods.walker.body.mass + sum(leg.mass for leg in moods.walker.legs.values())
     pushes = PUSHES * weight if walker.pushes is None else walker.pushes
     solid = [name for name, body in scene.bodies.items() if name not in steps_on and _stands_firm(body, pushes)]
-    extents = make_extents(make_shapes([scene.bodies[name].shape.to_document() for name in solid]))
+    extents = make_extents(make_shapes([scene.bodies[name].form for name in solid]))
     walking = Walking(
         name=name,
         model=walker,

@@ -1,48 +1,82 @@
 """From what actors want to actuators."""
 
 import math
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from impel.control.actuators import Actuators
-from impel.control.appointments import Agreed
+from impel.control.appointments import Agreed, Cue
 from impel.control.clocks import Timing
 from impel.control.frames import FramedKey
+from impel.control.goals import Aim, Course
 from impel.control.linkage import BALL, HINGE, OTHER, ROPE, WELD, Linkage, Tie
 from impel.control.specs import ActuatorSpec, make_actuators
 from impel.geometry.kinds import Solid
 from impel.motion.orientations import conjugate_quaternions, matrix_from_quaternion, multiply_quaternions
 from impel.motion.timed import WAY
 from impel.physics.bodies import Bodies
-from impel.physics.joint_specs import KINDS
+from impel.physics.joint_specs import KINDS, JointSpec
 from impel.physics.joints import AT_A, AT_B, FRAME_A, Joints
 from impel.scene.actors import Move, Turn
 from impel.scene.agreements import in_circles
-from impel.scene.derived import drive
+from impel.scene.courses import Stop, courses, start_point
+from impel.scene.derived import drive, strength_of
+from impel.scene.goals import Goals
 from impel.scene.scene import Scene
 from impel.scene.timing import timetable
 from impel.scene.turning import turn_path
 from impel.scene.values import WORLD
+from impel.stage.walkers import Troupe
+
+BASE = 1.0  # m or rad: goals know no base distance
 
 
 class Wish(NamedTuple):
     """One wish of an actor."""
 
-    label: str  # "ball.move", "ball.turn"
+    label: str  # "ball.move", "ball.turn", "ball.goals.move", "ball.goals.turn"
     body: int
-    wish: Move | Turn
-    against: str | None  # the body that it pushes off
-    circles: bool  # whether bodies that carry its keys have keys that it carries
+    wish: Move | Turn | Goals
+    against: str | None = None  # the body that it pushes off
+    circles: bool = False  # whether bodies that carry its keys have keys that it carries
+    stops: tuple[Stop, ...] = ()  # of goals: what it goes through ...
+    start: tuple[float, ...] = ()  # ... and from where
+    agreed: tuple[str, ...] = ()  # ... and the names of appointments
+
+    @property
+    def turns(self) -> bool:
+        return self.label.endswith(".turn")
+
+
+def is_goal(label: str) -> bool:
+    """Whether an actuator goes from goal to goal."""
+    return label.endswith((".goals.move", ".goals.turn"))
 
 
 def wishes_of(scene: Scene, index: dict[str, int]) -> list[Wish]:
     circles = in_circles(scene)
+    wishes = []
+    for name, actor in scene.actors.items():
+        for kind, wish in (("move", actor.move), ("turn", actor.turn)):
+            if wish is not None:
+                label, against = f"{name}.{kind}", pushes_off(scene, name, wish)
+                wishes.append(Wish(label, index[name], wish, against, name in circles))
+        if actor.goals is not None:
+            wishes += goal_wishes(scene, name, actor.goals, index[name])
+    return wishes
+
+
+def goal_wishes(scene: Scene, name: str, goals: Goals, body: int) -> list[Wish]:
+    """Goals as what they are to actuators: places to be moved to, orientations to be turned to."""
+    written = scene.bodies[name]
+    places, turns = courses(goals, written, scene)
+    starts = (start_point(goals, written), written.orientation)
     return [
-        Wish(f"{name}.{kind}", index[name], wish, pushes_off(scene, name, wish), name in circles)
-        for name, actor in scene.actors.items()
-        for kind, wish in (("move", actor.move), ("turn", actor.turn))
-        if wish is not None
+        Wish(f"{name}.goals.{kind}", body, goals, stops=tuple(stops), start=start, agreed=tuple(scene.appointments))
+        for kind, stops, start in zip(("move", "turn"), (places, turns), starts)
+        if stops
     ]
 
 
@@ -59,34 +93,44 @@ def pushes_off(scene: Scene, name: str, wish: Move | Turn) -> str | None:
 
 
 def actuators_of(
-    specs: list[ActuatorSpec], bodies: Bodies, ties: list[Tie], scene: Scene, linkage: Linkage | None = None
+    specs: list[ActuatorSpec],
+    bodies: Bodies,
+    ties: list[Tie],
+    scene: Scene,
+    troupe: Troupe,
+    linkage: Linkage | None = None,
 ) -> Actuators:
     """`bodies` and `ties` as they are at the start."""
     gravity = math.hypot(*scene.world.gravity)
-    return make_actuators(specs, bodies, ties, gravity, linkage, agreed_of(scene), leaders_of(scene))
+    return make_actuators(specs, bodies, ties, gravity, linkage, agreed_of(scene, troupe), leaders_of(scene))
 
 
-def _labelled(scene: Scene) -> dict[str, Move | Turn]:
+def _labelled(scene: Scene) -> dict[str, Wish]:
     """The wishes of a scene, in the order of their actuators."""
-    wishes = {
-        f"{name}.{kind}": getattr(actor, kind) for name, actor in scene.actors.items() for kind in ("move", "turn")
-    }
-    return {label: wish for label, wish in wishes.items() if wish is not None}
+    index = {name: i for i, name in enumerate(scene.bodies)}
+    return {wish.label: wish for wish in wishes_of(scene, index)}
 
 
-def agreed_of(scene: Scene) -> list[Agreed]:
-    """The appointments of a scene, each cue as a key of a path."""
+def agreed_of(scene: Scene, troupe: Troupe) -> list[Agreed]:
+    """The appointments of a scene, each cue as a key of a path, or as the time of a footfall."""
     wishes, names = _labelled(scene), list(scene.appointments)
     agreed = []
     for appointment in scene.appointments.values():
         cues = []
         for cue in appointment.cues:
             label, _, number = cue.rpartition(".")
-            cues.append((list(wishes).index(label), path_keys(wishes[label])[1].index(int(number))))
+            if label.endswith(".goals"):  # whichever of its actuators has this goal
+                kinds = [f"{label}.{kind}" for kind in ("move", "turn") if f"{label}.{kind}" in wishes]
+                label = next(each for each in kinds if int(number) in path_keys(wishes[each])[1])
+            if label in wishes:
+                cues.append(Cue(list(wishes).index(label), path_keys(wishes[label])[1].index(int(number))))
+            else:
+                cues.append(Cue(due=troupe.steps(label.removesuffix(".step"))[int(number)]))
         needs = len(appointment.after) if appointment.needs is None else appointment.needs
         timeout = math.inf if appointment.timeout is None else appointment.timeout
         parents = [names.index(parent) for parent in appointment.after]
-        agreed.append(Agreed(cues=cues, parents=parents, needs=needs, timeout=timeout))
+        published = appointment.regulator == "paper"
+        agreed.append(Agreed(cues=cues, parents=parents, needs=needs, timeout=timeout, as_published=published))
     return agreed
 
 
@@ -100,7 +144,7 @@ def leaders_of(scene: Scene) -> list[int]:
     return leaders
 
 
-def ties_of(joints: Joints | None, bodies: Bodies) -> list[Tie]:
+def ties_of(joints: Joints | None, specs: Sequence[JointSpec], bodies: Bodies) -> list[Tie]:
     """Which bodies hang together and where, for actuators that carry more than their own body."""
     if joints is None:
         return []
@@ -113,15 +157,19 @@ def ties_of(joints: Joints | None, bodies: Bodies) -> list[Tie]:
         q = bodies.orientation[a]
         at = bodies.position[a] + matrix_from_quaternion(q) @ fixed[AT_A : AT_A + 3]
         axis = matrix_from_quaternion(multiply_quaternions(q, fixed[FRAME_A : FRAME_A + 4]))[:, 2]
+        spec = specs[joint["index"]]
+        lasts = spec.lasts and not any(map(math.isfinite, spec.breaks))
         end = bodies.position[b] + matrix_from_quaternion(bodies.orientation[b]) @ fixed[AT_B : AT_B + 3]
-        ties.append(Tie(a, b, at, kinds.get(kind, OTHER), axis, end))
+        ties.append(Tie(a, b, at, kinds.get(kind, OTHER), axis, end, spec.begins, lasts))
     return ties
 
 
 def spec_of(wished: Wish, solids: list[Solid], index: dict[str, int]) -> ActuatorSpec:
     body, wish, whole = wished.body, wished.wish, solids[wished.body]
+    if isinstance(wish, Goals):
+        return goal_spec(wished, wish, solids, index)
     numbers = drive(wish)
-    keys = np.array(path_keys(wish)[0], float)
+    keys = np.array(path_keys(wished)[0], float)
     kind: Literal["move", "turn"] = "turn" if isinstance(wish, Turn) else "move"
     framed, timing = framed_keys(wish, index), timing_of(wish)
     point, pulled = np.zeros(3), False
@@ -137,8 +185,7 @@ def spec_of(wished: Wish, solids: list[Solid], index: dict[str, int]) -> Actuato
             if timing is not None and timing.told[each.key, 3] >= WAY:
                 timing.told[each.key, :3] = back @ timing.told[each.key, :3]
         pulled = wish.point is not None
-        place = np.asarray(wish.point or (0.0, 0.0, 0.0), float) - whole.offset
-        point = matrix_from_quaternion(whole.rotation).T @ place
+        point = _in_body(wish.point, whole)
     return ActuatorSpec(
         body=body,
         kind=kind,
@@ -151,6 +198,7 @@ def spec_of(wished: Wish, solids: list[Solid], index: dict[str, int]) -> Actuato
         adaptation=numbers.adaptation,
         strength=numbers.strength,
         share=numbers.share,
+        fades=numbers.fades,
         press=wish.press,
         point=tuple(point),
         pulled=pulled,
@@ -162,10 +210,63 @@ def spec_of(wished: Wish, solids: list[Solid], index: dict[str, int]) -> Actuato
     )
 
 
+def _in_body(point: Any, whole: Solid) -> Any:
+    """A point of a shape, or its origin, in the frame of the body."""
+    return matrix_from_quaternion(whole.rotation).T @ (np.asarray(point or (0.0, 0.0, 0.0), float) - whole.offset)
+
+
+def goal_spec(wished: Wish, goals: Goals, solids: list[Solid], index: dict[str, int]) -> ActuatorSpec:
+    """An actuator that goes from goal to goal."""
+    whole = solids[wished.body]
+    start = multiply_quaternions(wished.start, whole.rotation) if wished.turns else np.array(wished.start)
+    aims, keys = [], [start]
+    for stop in wished.stops:
+        frame = -1 if stop.frame is None else index[stop.frame]
+        place: Any = np.array(stop.place, float)
+        if wished.turns:
+            place = multiply_quaternions(place, whole.rotation)
+            if frame >= 0:
+                place = multiply_quaternions(conjugate_quaternions(solids[frame].rotation), place)
+        elif frame >= 0:
+            place = _in_body(stop.place, solids[frame])
+        aims.append(
+            Aim(
+                time=stop.time,
+                place=tuple(place),
+                frame=frame,
+                written=-1 if stop.written is None else stop.written,
+                until=_held_until(stop.until),
+                release=wished.agreed.index(stop.until) if isinstance(stop.until, str) else -1,
+            )
+        )
+        keys.append(place)
+    strength, share, fades = strength_of(goals.strength)
+    return ActuatorSpec(
+        body=wished.body,
+        kind="turn" if wished.turns else "move",
+        keys=np.array(keys),
+        base=BASE,
+        alpha=0.0,
+        adaptation=0.0,
+        strength=strength,
+        share=share,
+        fades=fades,
+        press=0.0,
+        point=(0.0, 0.0, 0.0) if wished.turns else tuple(_in_body(goals.point, whole)),
+        pulled=goals.point is not None and not wished.turns and not any(goal.turns for goal in goals.keys),
+        course=Course(aims=aims, ending=goals.ending, behaviour=goals.behaviour),
+    )
+
+
+def _held_until(until: float | str | None) -> float:
+    """How long a goal is held, as far as time tells."""
+    return -math.inf if until is None else math.inf if isinstance(until, str) else until
+
+
 def framed_keys(wish: Move | Turn, index: dict[str, int]) -> list[FramedKey]:
     """The keys of an actuator's path that are in bodies, and when each is pinned."""
     table = timetable(wish)
-    written = path_keys(wish)[1] if len(wish.keys) > 1 else [0]
+    written = _path_keys(wish)[1] if len(wish.keys) > 1 else [0]
     framed = []
     owner = 0
     for k, i in enumerate(written):
@@ -188,8 +289,14 @@ def timing_of(wish: Move | Turn) -> Timing | None:
     return Timing(spans=np.array(table.spans), told=np.array(table.told), catches_up=wish.late == "catch_up")
 
 
-def path_keys(wish: Move | Turn) -> tuple[list[Any], list[int | None]]:
+def path_keys(wished: Wish) -> tuple[list[Any], list[int | None]]:
     """The keys that an actuator's path goes through, and which of the written ones each of them is."""
+    if isinstance(wished.wish, Goals):
+        return [stop.place for stop in wished.stops], [stop.written for stop in wished.stops]
+    return _path_keys(wished.wish)
+
+
+def _path_keys(wish: Move | Turn) -> tuple[list[Any], list[int | None]]:
     keys: list[Any]
     table = timetable(wish)
     if table is not None:

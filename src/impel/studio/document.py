@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from impel.files import Problem, format_document, parse_document, read_text, writing
-from impel.scene import Scene, parse_scene
-from impel.scene.walkers import find_walkers
+from impel.scene import Scene
+from impel.scene.reading import scene_beside
 from impel.studio.text import REMOVED, with_value
 from impel.studio.text import Path as FieldPath
 
@@ -165,9 +165,7 @@ class Document:
                 self.data = None
 
     def _scene_of(self, data: Any) -> Scene:
-        scene = parse_scene(data, self.name)
-        find_walkers(scene.walkers, self.beside / self.name)
-        return scene
+        return scene_beside(self.beside / self.name, data, self.name)
 
 
 def _with(data: Any, path: FieldPath, value: Any) -> Any:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from impel.files import Problem
 from impel.motion.orientations import conjugate_quaternions, multiply_quaternions
 from impel.motion.paths import polyline
-from impel.scene import Scene, unsupported
+from impel.scene import Scene
 from impel.stage.lines import lines_of
 from impel.stage.performance import Performance, Snapshot
 from impel.stage.show import Show
@@ -156,9 +156,6 @@ class Rehearsal:
             self.tell(run)
 
     def _simulate(self, run: Run, origin: tuple[Run, int] | None) -> None:
-        lines = unsupported(run.scene)
-        if lines:
-            raise Problem(*lines)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             show = run.show = Show(run.scene)

@@ -27,7 +27,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from impel.complaints import say
 from impel.files import Problem
-from impel.geometry.meshes import marks_of, mesh_of
+from impel.geometry.meshes import Mesh, drawn_as, marks_of, mesh_of, surfaces_of
+from impel.scene.shapes import BAKED
 from impel.studio.rehearsal import Run
 from impel.studio.session import Client, Session
 
@@ -198,7 +199,7 @@ def make_app(session: Session, token: str, port: int, *, pages: bool) -> ASGIApp
         if shape is None:
             return PlainTextResponse("no such mesh\n", 404)
         try:
-            drawn = await asyncio.to_thread(mesh_of, shape)
+            drawn = await asyncio.to_thread(_drawn, shape)
         except Problem as problem:
             return PlainTextResponse(str(problem), 404)
         vertices, normals, triangles = drawn
@@ -255,6 +256,13 @@ def make_app(session: Session, token: str, port: int, *, pages: bool) -> ASGIApp
                 session._tell({"tell": "notice", "line": problem.lines[0]})
 
     return Guard(Starlette(routes=routes, lifespan=lifespan), token, port)
+
+
+def _drawn(shape: dict[str, Any]) -> Mesh:
+    """The mesh of a shape as a scene has it."""
+    if next(iter(shape)) not in BAKED:
+        return mesh_of(shape)
+    return mesh_of(drawn_as(shape, False), surfaces=surfaces_of(shape))
 
 
 def _file(path: Path) -> Response:

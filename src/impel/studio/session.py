@@ -16,8 +16,8 @@ from typing import Any
 
 from impel.complaints import name_like, say
 from impel.files import Problem, read_text
-from impel.scene import Scene, parse_scene, scene_schema
-from impel.scene.walkers import find_walkers
+from impel.scene import Scene, scene_schema
+from impel.scene.reading import scene_beside
 from impel.studio.affected import affected_from
 from impel.studio.document import Document, new_text
 from impel.studio.examples import EXAMPLES, example_text
@@ -277,8 +277,7 @@ class Session:
         force = [BALL["mass"] * run.fps * speed for speed in velocity]
         push = {"body": name, "from": now, "until": now + 1 / run.fps, "force": force}
         document["pushes"] = [*document.get("pushes", []), push]
-        scene = parse_scene(document)
-        find_walkers(scene.walkers, self.document.beside / self.document.name)
+        scene = scene_beside(self.document.beside / self.document.name, document, self.document.name)
         self.rehearsal.begin(scene, live=True, now=now)
         return {"body": name}
 

@@ -18,6 +18,7 @@ FAMILIES = {  # name's beginning -> field of Take
     "path/": "paths",
     "wire/": "wires",
     "rope/": "ropes",
+    "surface/": "surfaces",
 }
 TEXTS = ("events", "shapes", "colors", "camera", "cameras", "keys")  # kept as JSON
 ADDED = ("cameras", "keys")  # of these, what takes of earlier versions do not have

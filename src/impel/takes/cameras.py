@@ -69,7 +69,10 @@ def smooth(values: Floats, sigma: float) -> Floats:
 def _radius(take: Take, name: str) -> float:
     """Of a body, or of a walker as it stands at first, about its middle."""
     bodies = members(take, name)
-    own = max(float(np.linalg.norm(mesh_of(take.shapes[i], segments=8)[0], axis=-1).max()) for i in bodies)
+    own = max(
+        float(np.linalg.norm(mesh_of(take.shapes[i], segments=8, surfaces=take.surfaces)[0], axis=-1).max())
+        for i in bodies
+    )
     at = take.position[0, bodies]
     apart = np.linalg.norm(at - at.mean(axis=0), axis=-1).max()
     return own + (float(apart) if np.isfinite(apart) else 0.0)

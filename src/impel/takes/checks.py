@@ -16,7 +16,8 @@ from impel.takes.take import WORLD, Floats, Take
 FARTHEST = 1e10  # m: beyond it a scene cannot be drawn
 LONGEST, SHORTEST = 1e7, 1e-6  # s: a take, and one of its frames
 LARGEST = 1e6  # of any number in a shape, in metres
-MOST_ELEMENTS = 400  # of a blob: more cannot be meshed in the memory of a small machine
+MOST_VERTICES = 1_000_000  # of a mesh
+MOST_ELEMENTS = 2000  # of a blob: more cannot be meshed in the memory of a small machine
 
 
 def mistake_in(take: Take) -> str | None:
@@ -105,7 +106,7 @@ def _wrong_bodies(take: Take) -> str | None:
     seen: set[str] = set()
     for name, shape in zip(take.names, take.shapes):
         written = json.dumps(shape)
-        if written not in seen and not _is_shape(shape):
+        if written not in seen and not _is_shape(shape, take.surfaces):
             return f"shapes: {name}: expected a shape as written in a scene, of numbers up to {LARGEST:g} m"
         seen.add(written)
     if not _list_of(take.colors, bodies, lambda c: isinstance(c, str) and re.fullmatch("#([0-9a-fA-F]{2}){3,4}", c)):
@@ -142,18 +143,31 @@ def _is_event(event: Any) -> bool:
     )
 
 
-def _is_shape(shape: Any) -> bool:
+def _is_shape(shape: Any, surfaces: dict[str, Any]) -> bool:
     if not isinstance(shape, dict) or len(shape) != 1 or not _is_moderate(shape):
         return False
     try:
         if "blob" in shape:  # its mesh is costly; whoever draws it will see
             elements, blend = blob_elements(shape["blob"]), float(shape["blob"].get("blend", 0.0))
-            sound = _reaches(elements) and bool(np.all(elements[:, 6] > 0)) and 0 <= blend <= LARGEST
-            return 0 < len(elements) <= MOST_ELEMENTS and sound
+            sound = _reaches(elements) and bool(np.all(elements[:, 6] != 0) and elements[0, 6] > 0)
+            return 0 < len(elements) <= MOST_ELEMENTS and sound and 0 <= blend <= LARGEST
+        if "mesh" in shape:
+            return _is_surface(shape["mesh"]["surface"], surfaces)
         vertices = mesh_of(shape, segments=8)[0]
         return _reaches(vertices) and bool(np.ptp(vertices, axis=0)[:2].min() > 0)
     except (Problem, TypeError, ValueError, LookupError, AttributeError):
         return False
+
+
+def _is_surface(name: Any, surfaces: dict[str, Any]) -> bool:
+    vertices, normals, triangles = (surfaces[f"{name}.{part}"] for part in ("vertices", "normals", "triangles"))
+    colors = surfaces.get(f"{name}.colors", normals)
+    if not all(array.ndim == 2 and array.shape[1] == 3 for array in (vertices, normals, triangles, colors)):
+        return False
+    if not len(vertices) == len(normals) == len(colors) or not len(vertices) <= MOST_VERTICES or not len(triangles):
+        return False
+    whole = np.all((triangles >= 0) & (triangles < len(vertices)) & (triangles == np.floor(triangles)))
+    return bool(whole and np.all(np.abs(vertices) <= LARGEST) and np.all(np.abs(normals) <= 2))
 
 
 def _reaches(places: Floats) -> bool:

@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.files import Problem, writing
-from impel.geometry.meshes import MARK, Mesh, marks_of, mesh_of
+from impel.geometry.meshes import MARK, Mesh, colors_of, marks_of, mesh_of
 from impel.motion.orientations import multiply_quaternions, quaternion_from_matrix
 from impel.takes.cameras import FOV, cuts_of, standpoints
 from impel.takes.lines import ROPE, WIRE, is_taut, rope_lines, tube
 from impel.takes.take import Floats, Take, linear_color, opacity, owner_of
 
 FLOAT, UNSIGNED_INT = 5126, 5125  # component types
+WHITE = "#ffffff"  # of what is painted vertex by vertex
 VERTICES, INDICES = 34962, 34963  # what a view of the buffer is bound to
 Z_UP_TO_Y_UP = [-(0.5**0.5), 0.0, 0.0, 0.5**0.5]  # a quarter turn back about x, as (x, y, z, w)
 ROUGHNESS = 0.6
@@ -113,16 +114,25 @@ def _continuous(orientation: Floats) -> Floats:
 def _meshes(take: Take, buffer: _Buffer) -> tuple[list[Any], list[Any], list[int]]:
     """Equal shapes share their vertices, equal shapes of equal colour their mesh."""
     geometry: dict[str, tuple[int, int, list[tuple[int, bool]]]] = {}
+    paints: dict[str, int] = {}
     meshes: dict[tuple[str, str], int] = {}
     materials: dict[tuple[str, bool], int] = {}
     mesh_entries, material_entries, mesh_of_body = [], [], []
     for shape, color in zip(take.shapes, take.colors):
         key = json.dumps(shape, sort_keys=True)
         if key not in geometry:
-            mesh = mesh_of(shape)
+            mesh = mesh_of(shape, surfaces=take.surfaces)
             geometry[key] = _geometry(mesh, marks_of(shape, mesh), buffer)
-        if (key, color) not in meshes:
+            painted = colors_of(shape, take.surfaces)
+            if painted is not None:
+                paints[key] = buffer.add(painted.astype(np.float32), target=VERTICES)
+        wanted = color
+        if (key, wanted) not in meshes:
             positions, normals, parts = geometry[key]
+            attributes = {"POSITION": positions, "NORMAL": normals}
+            if key in paints:
+                attributes["COLOR_0"] = paints[key]
+                color = WHITE
             primitives = []
             for indices, marked in parts:
                 if (color, marked) not in materials:
@@ -130,14 +140,14 @@ def _meshes(take: Take, buffer: _Buffer) -> tuple[list[Any], list[Any], list[int
                     material_entries.append(_material(color, MARK if marked else 1.0))
                 primitives.append(
                     {
-                        "attributes": {"POSITION": positions, "NORMAL": normals},
+                        "attributes": attributes,
                         "indices": indices,
                         "material": materials[color, marked],
                     }
                 )
-            meshes[key, color] = len(meshes)
+            meshes[key, wanted] = len(meshes)
             mesh_entries.append({"name": next(iter(shape)), "primitives": primitives})
-        mesh_of_body.append(meshes[key, color])
+        mesh_of_body.append(meshes[key, wanted])
     return mesh_entries, material_entries, mesh_of_body
 
 

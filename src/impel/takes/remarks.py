@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from impel.takes.goals import goals_of
 from impel.takes.take import Take
 
 VISIBLE = 1 / 60  # s: motion that went badly for no longer than this in all cannot be seen
@@ -15,8 +16,9 @@ REMEDIES = {
 
 
 def remarks(take: Take) -> list[str]:
-    """Which actors did not come to their last key or go round no more, and where the motion cannot be trusted."""
-    lines = []
+    """Which actors missed goals, did not come to their last key or go round no more, and where the motion cannot be
+    trusted."""
+    lines = _goals(take)
     for event in take.events:
         if event["kind"] in ("held up", "out of time"):
             lines.append(f"{event['subject']}: {_ending(event, float(take.time[-1]))}")
@@ -30,6 +32,41 @@ def remarks(take: Take) -> list[str]:
     if sum(event["details"]["seconds"] for event in rough) >= VISIBLE:
         lines.append(_rough(rough))
     return lines
+
+
+def _goals(take: Take) -> list[str]:
+    """One line for each actor that missed goals, about the worst."""
+    lines = []
+    missed = [event for event in take.events if event["kind"] == "goal missed"]
+    for subject in dict.fromkeys(event["subject"] for event in missed):
+        own = [event for event in missed if event["subject"] == subject]
+        worst = max(own, key=lambda e: max(e["details"].get("distance", 0.0), e["details"].get("angle", 0.0) / 60))
+        numbers = [str(event["details"]["goal"]) for event in own]
+        which = f"goal {numbers[0]}" if len(own) == 1 else f"goals {', '.join(numbers[:-1])} and {numbers[-1]}"
+        at = "" if len(own) == 1 else f" goal {worst['details']['goal']}"
+        lines.append(f"{subject}: missed {which},{at} by {_miss(worst['details'])}; {_cure(take, subject)}")
+    late = [mark for mark in goals_of(take) if mark.met is None and mark.time > take.time[-1] + 1e-9]
+    for subject in dict.fromkeys(mark.subject for mark in late):
+        own_late = [mark for mark in late if mark.subject == subject]
+        lines.append(f"{subject}: the take ends before goal {own_late[0].number}, due at {own_late[0].time:g} s")
+    return lines
+
+
+def _miss(details: dict[str, Any]) -> str:
+    ways = [f"{plain(details['distance'], 2)} m"] if "distance" in details else []
+    ways += [f"{plain(details['angle'], 2)}°"] if "angle" in details else []
+    late = details.get("late")
+    when = "" if late is None else f" ({plain(1e3 * abs(late), 2)} ms {'late' if late > 0 else 'early'})"
+    return " and ".join(ways) + when
+
+
+def _cure(take: Take, subject: str) -> str:
+    weak = [e for e in take.events if e["kind"] == "strength saturated" and e["subject"].startswith(f"{subject}.")]
+    if weak:
+        unit = "N·m" if weak[0]["subject"].endswith(".turn") else "N"
+        used = f"{plain(weak[0]['details']['strength'], 3)} {unit}"
+        return f'all its strength of {used} was used: more of it, "unlimited", or more time would do'
+    return "something was in its way: a goal round it, or more time, would do"
 
 
 def plain(number: float, digits: int) -> str:

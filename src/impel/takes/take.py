@@ -35,6 +35,11 @@ EVENT_KINDS = (
     "appointment begins",
     "appointment kept",
     "appointment missed",
+    "goal met",
+    "goal missed",  # by how much, and how much later it would have been nearest
+    "goal released",  # that was held
+    "joint made",
+    "joint let go",
 )
 
 GROUND = "#d9d4c7"  # for planes whose author chose no colour
@@ -72,6 +77,8 @@ class Take:
     paths: dict[str, Floats] = field(default_factory=dict)  # polylines in the world (P, 3), e.g. "ball.move",
     # or orientations (P, 4), e.g. "arm.turn"; those of a path that moves for every frame (F, P, ..)
     wires: dict[str, Floats] = field(default_factory=dict)  # polylines (P, 3) in the frame of a body: "beam.rail"
+    surfaces: dict[str, Floats] = field(default_factory=dict)  # of {"mesh": {"surface": NAME}} in the body's frame:
+    # NAME.vertices (V, 3), NAME.normals (V, 3), NAME.triangles (T, 3), perhaps NAME.colors (V, 3) as light
     ropes: dict[str, Floats] = field(default_factory=dict)  # both ends (F, 2, 3); channel "rope.slack" goes with it
     camera: dict[str, Any] | None = None  # {"from": [..], "to": [..], "fov": 40}, {"follow": "ball", ..}, or None:
     # frame the action

@@ -106,7 +106,7 @@ class _Step:
             yield f"v{k} = {at(self.rows.velocity.start + i)}"
             yield f"q{k} = {at(self.rows.position.start + i)} + half * v{k}"
             if k != "z" or not self.level:
-                yield f"g{k} = h * {at(self.rows.acceleration.start + i)}"
+                yield f"g{k} = v{k} + h * {at(self.rows.acceleration.start + i)}"
         for i in range(len(m.links)):
             yield f"c{i}, s{i} = cosine_sine(q{i})"
             yield f"w{i} = v{i} * v{i}"
@@ -129,7 +129,7 @@ class _Step:
             if joint.limits is None:
                 continue
             low, high = (math.radians(x) for x in joint.limits)
-            yield f"beyond = max(angle - {num(high)}, 0.0) - max({num(low)} - angle, 0.0)"
+            yield f"beyond = angle - min(max(angle, {num(low)}), {num(high)})"
             yield "past = 1.0 if beyond != 0.0 else 0.0"
             yield f"t{i} -= {num(joint.limit_stiffness)} * beyond + past * ({num(joint.limit_damping)} * speed)"
             yield f"d{i} += past * (half * ({num(joint.limit_damping)} + half * {num(joint.limit_stiffness)}))"
@@ -139,7 +139,7 @@ class _Step:
     def _contacts(self) -> Iterator[str]:
         """Force (fx, fz) and implicit part [[kxx, kxz], [kxz, kzz]] of every contact point.
 
-        p, u: place and velocity of a link's reference point; y: what the last step added to the velocity.
+        p, u: place and velocity of a link's reference point; y: its velocity if the last step's acceleration lasts.
         """
         m, ground = self.m, self.figure.ground
         yield "px0, pz0, ux0, uz0, yx0 = qx, qz, vx, vz, gx"
@@ -163,15 +163,15 @@ class _Step:
             yield f"z = pz{i} + e{k}z"
             yield f"ux = ux{i} - v{i} * e{k}z"
             yield f"uz = uz{i} + v{i} * e{k}x"
+            yield f"slip = yx{i} - g{i} * e{k}z"
             yield from self._gap()
+            if not self.level:
+                yield f"slip = slip * nz - (yz{i} + g{i} * e{k}x) * nx"
             yield f"push = -{num(ground.stiffness)} * gap - {num(ground.damping)} * un"
             yield "touches = (gap < 0.0) & (push > 0.0)"
             yield f"f{k} = push if touches else 0.0"
-            yield f"slip = ut + (yx{i} - g{i} * e{k}z)" + ("" if self.level else " * nz")
-            if not self.level:
-                yield f"slip -= (yz{i} + g{i} * e{k}x) * nx"
-            yield f"drag = friction * f{k} / np.sqrt(slip * slip + {num(ground.slip_speed**2)})"
             yield "kn = hard if touches else 0.0"
+            yield f"drag = friction * f{k} / np.sqrt(slip * slip + {num(ground.slip_speed**2)})"
             yield "kt = h * drag"
             if self.level:
                 yield f"fx{k}, fz{k} = -drag * ut, f{k}"

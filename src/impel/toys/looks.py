@@ -38,7 +38,8 @@ def middle_of(link: Link) -> Point:
 
 
 def _blob(parts: list[Part], middle: Point) -> dict[str, Any]:
-    points, segments = [], []
+    points: list[dict[str, Any]] = []
+    segments: list[dict[str, Any]] = []
     for part in parts:
         sides = [part.aside, -part.aside] if part.both else [part.aside]
         for y in (side + place for side in sides for place in _across(part)):
@@ -61,14 +62,18 @@ def _across(part: Part) -> list[float]:
     return np.linspace(-part.wide / 2, part.wide / 2, SLATS).tolist() if part.wide else [0.0]
 
 
+def _part(**fields: Any) -> Part:
+    return Part.model_validate(fields)
+
+
 def _limb(figure: Figure, name: str) -> list[Part]:
     """A limb that narrows outwards, with a round foot where the last of a chain of links touches the ground."""
     link = figure.links[name]
-    limb = [Part(start=link.start, end=link.end, radius=1.1 * link.thickness, narrows_to=0.85 * link.thickness)]
+    limb = [_part(start=link.start, end=link.end, radius=1.1 * link.thickness, narrows_to=0.85 * link.thickness)]
     if name == _face(figure) or name in figure.parents().values():
         return limb
     feet = [contact.at for contact in figure.contacts.values() if contact.link == name]
-    return limb + [Part(start=at, radius=1.05 * link.thickness, color=DARK) for at in feet]
+    return limb + [_part(start=at, radius=1.05 * link.thickness, color=DARK) for at in feet]
 
 
 def _face(figure: Figure) -> str:
@@ -85,5 +90,5 @@ def _eyes(link: Link) -> list[Part]:
     x, z = _front(link)
     z += 0.7 * r
     look = 0.45 * r / math.sqrt(2)
-    eye = Part(start=(x, z), radius=0.6 * r, aside=0.6 * r, both=True, color=WHITE)
-    return [eye, Part(start=(x + look, z + look / 2), radius=0.36 * r, aside=0.75 * r, both=True, color=DARK)]
+    eye = _part(start=(x, z), radius=0.6 * r, aside=0.6 * r, both=True, color=WHITE)
+    return [eye, _part(start=(x + look, z + look / 2), radius=0.36 * r, aside=0.75 * r, both=True, color=DARK)]

@@ -17,8 +17,8 @@ from impel.toys.trials import VERIFY_STEP, Floats, Results, gains_of, heights_ab
 def column_of(figure: Figure, rows: Rows, quantity: str) -> int:
     """Where a quantity stands in a state.
 
-    `x`, `height` (above the ground), `tilt` are the root's; `NAME` is a joint's angle if it is preceded by `angle`, so: `angle elbow`,
-    `torque elbow`, `target elbow`, `force toe`. A rate is `speed x`, `speed height` or `speed tilt`.
+    `x`, `height` (above the ground), `tilt` are the root's; `NAME` is a joint's angle if it is preceded by `angle`, so:
+    `angle elbow`, `torque elbow`, `target elbow`, `force toe`. A rate is `speed x`, `speed height` or `speed tilt`.
     """
     simple = {"x": 0, "height": 1, "tilt": 2, "time": rows.time}
     speed = {f"speed {name}": rows.velocity.start + i for i, name in enumerate(("x", "height", "tilt"))}

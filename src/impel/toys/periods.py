@@ -20,6 +20,7 @@ from impel.toys.trials import VERIFY_STEP, Results, gains_of, heights_above, run
 Floats = NDArray[np.float64]
 
 TOLERANCE = 5e-3  # of each component's scale; measured to separate period 2 from period 4 and both from chaos
+EXACT = 1e-5  # the same for what has settled for good
 LONGEST = 16  # longer periods are called chaos
 FALLEN = -1
 CHAOS = 0
@@ -54,19 +55,24 @@ def repeat_errors(states: Floats, scales: Floats, *, longest: int, last: int) ->
 
 
 def periods_of(
-    figure: Figure, samples: Floats, rows: Rows, *, tolerance: float = TOLERANCE, longest: int = LONGEST
+    figure: Figure, samples: Floats, rows: Rows, *, exact: bool = False, longest: int = LONGEST
 ) -> NDArray[np.int64]:
     """The period of every trial in cycles, from samples at every cycle (T, S, saved); `CHAOS` or `FALLEN`.
 
     The last three periods must repeat, and never fewer than eight cycles; everything before is the way in.
+    exact: what repeats to within `EXACT` has the period of its return map, also where a viewer would see a shorter one.
     """
     states = cycle_states(figure, samples, rows)
     if states.shape[1] < 3 * longest + 8:
         longest = max(1, (states.shape[1] - 8) // 3)
     found = np.full(len(states), CHAOS)
-    for p in range(longest, 0, -1):
-        error = repeat_errors(states, scales_of(figure), longest=p, last=max(8, 2 * p))[..., p - 1]
-        found[error < tolerance] = p
+    errors = {
+        p: repeat_errors(states, scales_of(figure), longest=p, last=max(8, 2 * p))[..., p - 1]
+        for p in range(longest, 0, -1)
+    }
+    for bound in (TOLERANCE, EXACT) if exact else (TOLERANCE,):
+        for p, error in errors.items():
+            found[error < bound] = p
     found[np.isnan(states[:, -1, 0])] = FALLEN
     return found
 
@@ -79,7 +85,7 @@ def period_of_toy(toy: Toy, figure: Figure, *, seconds: float = 30.0, step: floa
     """The period of one toy once it has settled, over `seconds`."""
     cycles = max(12, int(seconds / sum(toy.times)))
     result = run_cycles(toy, figure, [toy.times], cycles=cycles, step=step)
-    return int(periods_of(figure, result.samples, result.rows)[0])
+    return int(periods_of(figure, result.samples, result.rows, exact=True)[0])
 
 
 def run_cycles(

@@ -104,7 +104,10 @@ def _found(objective: Objective, candidates: Floats, outcome: Outcome) -> list[F
     kept = as_kept(objective, candidates)
     long = run_on(objective, kept)
     columns = objective(kept), objective.verified(kept), long.distance, long.time
-    return [FoundPoses(c, *map(float, row), outcome) for c, *row in zip(kept, *columns)]
+    return [
+        FoundPoses(candidate, float(value), float(verified), float(distance), float(time), outcome)
+        for candidate, value, verified, distance, time in zip(kept, *columns)
+    ]
 
 
 def refine(

@@ -19,6 +19,7 @@ LASTS = 20.0  # s that a winner must stay up, from every start
 AT_ONCE = 48  # candidates: enough to fill lanes and cores
 MOST = 384  # of the best, before anything else that was tried gets its chance
 ENOUGH = 8  # that stay up, to choose from
+KNOWN = 4000  # of the best: what lies below them is never looked at
 AGREES = 0.08  # of the distance: by how much the search's step and a quarter of it may differ
 ALIKE = 0.02  # of every parameter's range: nearer ones are one motion, and one of them is verified
 
@@ -46,15 +47,23 @@ class Verified:
 
 
 def verify(objective: Objective, candidates: Floats, telling: Telling | None = None) -> Verified:
-    """Run candidates, best first, until enough of them stay up; what does not after `MOST` is looked through whole."""
-    ahead = _different(objective, as_kept(objective, candidates))
+    """Run candidates, best first, until enough of them stay up. If none of the first `MOST` does, look at all.
+
+    Ctrl-C ends it early, once something is known.
+    """
+    ahead = _different(objective, as_kept(objective, candidates[:KNOWN]))
     found = _empty(objective)
-    for begin in range(0, min(len(ahead), MOST), AT_ONCE):
-        found = _joined(found, run_on(objective, ahead[begin : begin + AT_ONCE]))
-        if telling is not None:
-            telling(min(begin + AT_ONCE, len(ahead)), min(len(ahead), MOST))
-        if (found.up & found.agrees).sum() >= ENOUGH:
-            break
+    try:
+        for begin in range(0, min(len(ahead), MOST), AT_ONCE):
+            found = _joined(found, run_on(objective, ahead[begin : begin + AT_ONCE]))
+            if telling is not None:
+                telling(min(begin + AT_ONCE, len(ahead)), min(len(ahead), MOST))
+            if (found.up & found.agrees).sum() >= ENOUGH:
+                break
+    except KeyboardInterrupt:
+        if len(found.time) == 0:
+            raise
+        return found
     rest = ahead[MOST:]
     if not found.up.any() and len(rest):
         coarse = objective.run(rest, step=objective.step, seconds=LASTS)
@@ -66,14 +75,14 @@ def verify(objective: Objective, candidates: Floats, telling: Telling | None = N
 
 def run_on(objective: Objective, candidates: Floats) -> Verified:
     runs = objective.run(candidates, step=objective.step / 4, seconds=LASTS)
-    worst = (each.reshape(len(candidates), -1).min(axis=1) for each in (runs.distance, runs.time))
+    distance, time = (each.reshape(len(candidates), -1).min(axis=1) for each in (runs.distance, runs.time))
     coarse, fine = (
         objective.run(candidates, step=step).distance.reshape(len(candidates), -1).mean(axis=1)
         for step in (objective.step, objective.step / 4)
     )
     with np.errstate(invalid="ignore"):  # what has exploded agrees with nothing
         agrees = np.abs(coarse - fine) <= AGREES * np.abs(fine)
-    return Verified(candidates, objective.robust(runs), *worst, agrees)
+    return Verified(candidates, objective.robust(runs), distance, time, agrees)
 
 
 def as_kept(objective: Objective, candidates: Floats) -> Floats:

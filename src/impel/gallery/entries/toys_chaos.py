@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from impel.analysis.plots import SOFT, color, name_line, plot
-from impel.analysis.toys import draw_bifurcation, period_ink
+from impel.analysis.toys import draw_bifurcation, legend_below, period_ink
 from impel.gallery.ledger import Exhibit, Verdict, judge
 from impel.gallery.loading import gallery_toy
 from impel.toys.measures import Phase, phase, series
@@ -34,9 +34,9 @@ LETTERS = "abcdef"
 def diagram(count: int = 400, cycles: int = 260, *, width: float | None = None) -> Bifurcation:
     """width: half of the shade's, in metres; the figure's own if not given."""
     toy, figure = gallery_toy("luxo-hop")
-    for name, side in (("shade back", -1), ("shade front", 1)) if width is not None else ():
-        point = figure.contacts[name]
-        point.at = (side * width, point.at[1])
+    if width is not None:
+        for name, x in (("shade back", -width), ("shade front", width)):
+            figure.contacts[name].at = (x, figure.contacts[name].at[1])
     return bifurcate(toy, figure, "times.2", np.linspace(*SPAN, count), cycles=cycles)
 
 
@@ -78,16 +78,17 @@ def verdict(found: Bifurcation, others: Mapping[float, Bifurcation] | None = Non
     way = sections(found)
     told = ", ".join(f"{period_name(p)} {high:.3f}-{low:.3f}" for p, high, low in way)
     doublings = [p for p in (4, 8) if (found.periods == p).any()]
+    widths = (
+        f"; {named(cascade(other))} if the shade is {width} m wide to either side"
+        for width, other in (others or {}).items()
+    )
     return judge(
         "002.10",
         cascade(found) == PUBLISHED,
-        f"{named(cascade(found))} as the whole, {named(PUBLISHED)} asked; as the third time shrinks: {told} s ({len(found.values)} values, windows of at least {WIDE} s, states repeat "
-        f"within 0.5 %; the paper: 1 above 0.14, 2, chaos 0.102-0.070, 2 until 0.046, 1 below 0.045 s); periods "
-        f"{' and '.join(map(str, doublings)) or 'beyond 2'} at the edge of chaos"
-        + "".join(
-            f"; {named(cascade(other))} if the shade is {width} m wide to either side"
-            for width, other in (others or {}).items()
-        ),
+        f"{named(cascade(found))} as the whole, {named(PUBLISHED)} asked; as the third time shrinks: {told} s "
+        f"({len(found.values)} values, windows of at least {WIDE} s, states repeat within 0.5 %; the paper: 1 above "
+        f"0.14, 2, chaos 0.102-0.070, 2 until 0.046, 1 below 0.045 s); periods "
+        f"{' and '.join(map(str, doublings)) or 'beyond 2'} at the edge of chaos{''.join(widths)}",
     )
 
 
@@ -136,4 +137,4 @@ def draw_diagram(path: Path, found: Bifurcation) -> None:
             name_line(axes, (1000 * value, top), letter, SOFT, shift=(4, 8))
         axes.invert_xaxis()
         axes.set(xlabel="third time (ms)", ylabel="speed of the base's tilt (°/s)")
-        axes.legend(loc="lower left", markerscale=1, ncols=8, bbox_to_anchor=(-0.01, -0.27))
+        legend_below(axes, columns=9)

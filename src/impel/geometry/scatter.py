@@ -1,0 +1,153 @@
+"""Points on the surface of a closed mesh: as fine as it is curved, on both sides of its sharp edges."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impel.geometry.meshfiles import Surface, surface_of
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+SHARP = np.cos(np.radians(30))  # of the angle between faces, from which on an edge has points of both sides
+INSET = 1e-3  # of the size, by which points on sharp edges stand in: equal shapes stacked flush still meet
+SAGITTA = 1e-4  # m, and ...
+SAGITTA_SHARE = 1e-3  # ... of the size, whichever is less: points are so dense that their triangles bulge by no more
+EVEN = 160  # points on a surface that is flat all over, about
+MOST_POINTS = 3500
+
+
+def scatter(solid: Any, size: float) -> tuple[Surface, Floats, Floats, Floats]:
+    """A triangulation that is as fine as it is curved, and its vertices as points with normals and areas.
+
+    Thirds of triangles as areas integrate linear functions exactly, so that a face that lies flat weighs exactly; on
+    sharp edges there is a point for each of the sides.
+    """
+    longest = float(np.sqrt(solid.surface_area() / EVEN)) * 1.2
+    bulge = min(SAGITTA, SAGITTA_SHARE * size)
+    light = surface_of(solid.simplify(bulge).refine_to_length(longest))
+    number, corner_area, normal = smooth_vertices(light)
+    at, area, inwards = _corners(light, number, corner_area)
+    smooth = np.logical_not(inwards.any(axis=1))
+    kept = np.arange(len(at))
+    while len(kept) > MOST_POINTS:
+        free = smooth if bulge < 0.01 * size else np.ones_like(smooth)  # what is sharp all over is thinned, too
+        kept, area_of_kept = _thinned(number, at, normal, area, free, bulge, longest)
+        if len(kept) > MOST_POINTS:
+            bulge, longest = 1.5 * bulge, 1.1 * longest
+        else:
+            at, normal, area, inwards, smooth = at[kept], normal[kept], area_of_kept, inwards[kept], smooth[kept]
+    # Where it is curved most, points are finest, and would yield most: they count as much as half of all others.
+    if smooth.any():
+        area[smooth] = np.maximum(area[smooth], np.median(area[smooth]))
+    return light, at + INSET * size * inwards, normal, area
+
+
+def _thinned(
+    number: Indices,
+    at: Floats,
+    normal: Floats,
+    area: Floats,
+    smooth: NDArray[np.bool_],
+    bulge: float,
+    longest: float,
+) -> tuple[Indices, Floats]:
+    """Which points to keep of a dense mesh, and their areas: all on sharp edges, of the others so many that the surface
+    bulges by no more than that between them."""
+    from scipy.spatial import KDTree
+
+    ends = np.concatenate([number[:, [0, 1]], number[:, [1, 2]], number[:, [2, 0]]])
+    bend = np.linalg.norm(normal[ends[:, 0]] - normal[ends[:, 1]], axis=1)
+    bend /= np.maximum(np.linalg.norm(at[ends[:, 0]] - at[ends[:, 1]], axis=1), 1e-300)
+    curvature = np.full(len(at), 1e-9)
+    np.maximum.at(curvature, ends.ravel(), np.repeat(bend, 2))
+    apart = np.where(smooth, np.minimum(np.sqrt(4 * bulge / curvature), longest), 0.0)
+    near = KDTree(at).query_ball_point(at, apart)
+    gone = np.zeros(len(at), bool)
+    for i in np.argsort(apart, kind="stable").tolist():
+        if not gone[i]:
+            others = [j for j in near[i] if smooth[j] and j != i and normal[i] @ normal[j] > 0.0]
+            gone[others] = True
+    kept: Indices = np.flatnonzero(~gone).astype(np.int64)
+    way = 2 * float(np.median(apart[smooth]))  # a face does not lend its area to the one behind it
+    heir = KDTree(np.concatenate([at[kept], way * normal[kept]], axis=1)).query(
+        np.concatenate([at, way * normal], axis=1)
+    )
+    return kept, np.bincount(heir[1], area, len(kept)).astype(float)
+
+
+def _corners(surface: Surface, number: Indices, corner_area: Floats) -> tuple[Floats, Floats, Floats]:
+    """Where smooth vertices are, what area each has, and which way leads inwards from a sharp edge."""
+    vertices, group = surface.vertices, number.ravel()
+    count = int(group.max()) + 1
+    area = np.bincount(group, np.repeat(corner_area, 3), count).astype(float)
+    at: Floats = np.empty((count, 3))
+    at[group] = vertices[surface.triangles.ravel()]
+    # Where a vertex has several sides, each looks towards the middle of its own triangles.
+    of_vertex = np.empty(count, np.int64)
+    of_vertex[group] = surface.triangles.ravel()
+    sharp = np.bincount(of_vertex)[of_vertex] > 1
+    middle = vertices[surface.triangles].mean(1)
+    towards = np.zeros((count, 3))
+    np.add.at(towards, group, np.repeat(corner_area[:, None] * middle, 3, axis=0))
+    towards = towards / np.maximum(area, 1e-300)[:, None] - at
+    length = np.linalg.norm(towards, axis=1, keepdims=True)
+    inwards: Floats = np.where(sharp[:, None] & (length > 0), towards / np.maximum(length, 1e-300), 0.0)
+    return at, area, inwards
+
+
+def sharp_edges(surface: Surface) -> Floats:
+    """(E, 7) edges that stick out sharply: from, to, and a third of the triangles on both sides as their area."""
+    vertices, triangles, _ = surface
+    facing, double = facing_of(surface)
+    one, other = _sides(triangles)
+    ends = np.stack([triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()], -1)[one]
+    opposite = vertices[triangles].sum(1)[other // 3] - vertices[ends].sum(1)  # the third vertex of the other side
+    sticks_out = np.einsum("ij,ij->i", facing[one // 3], opposite - vertices[ends[:, 0]]) < 0
+    sharp = sticks_out & (np.einsum("ij,ij->i", facing[one // 3], facing[other // 3]) < SHARP)
+    area = (double[one // 3] + double[other // 3]) / 6
+    return np.column_stack([vertices[ends[:, 0]], vertices[ends[:, 1]], area])[sharp]
+
+
+def facing_of(surface: Surface) -> tuple[Floats, Floats]:
+    """The normals of triangles, and twice their areas."""
+    a, b, c = (surface.vertices[surface.triangles[:, k]] for k in range(3))
+    across = np.cross(b - a, c - a)
+    double = np.linalg.norm(across, axis=1)
+    return across / np.maximum(double, 1e-300)[:, None], double
+
+
+def _sides(triangles: Indices) -> tuple[Indices, Indices]:
+    """The two sides of each edge of a closed mesh, as numbers 3·triangle + corner where the edge begins."""
+    edges = np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=-1).reshape(-1, 2)
+    order = np.argsort(edges.min(1) * (int(triangles.max()) + 1) + edges.max(1), kind="stable")
+    return order[0::2], order[1::2]
+
+
+def smooth_vertices(surface: Surface) -> tuple[Indices, Floats, Floats]:
+    """For each triangle's corners (T, 3) the number of a smooth vertex; thirds of the triangles' areas; the normals
+    of the smooth vertices."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    vertices, triangles, _ = surface
+    facing, double = facing_of(surface)
+    one, other = _sides(triangles)
+    level = np.einsum("ij,ij->i", facing[one // 3], facing[other // 3]) > SHARP
+    one, other = one[level], other[level]
+    ahead = 3 * (np.arange(3 * len(triangles)) // 3) + (np.arange(3 * len(triangles)) + 1) % 3  # an edge's other end
+    rows = np.concatenate([one, ahead[one]])
+    columns = np.concatenate([ahead[other], other])
+    count = 3 * len(triangles)
+    graph = coo_array((np.ones(len(rows), np.int8), (rows, columns)), (count, count))
+    _, number = connected_components(graph, directed=False)
+    normal = np.zeros((int(number.max()) + 1, 3))
+    for k in range(3):
+        # By the angle of each corner, so that a face counts once however it is cut into triangles.
+        u, v, w = (vertices[triangles[:, (k + s) % 3]] for s in range(3))
+        p, q = v - u, w - u
+        angle = np.arctan2(double, np.einsum("ij,ij->i", p, q))
+        np.add.at(normal, number.reshape(-1, 3)[:, k], angle[:, None] * facing)
+    normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
+    return number.reshape(-1, 3), double / 6, normal
