@@ -77,10 +77,11 @@ gallery: $(VENV)/.installed
 	$(BIN)/impel gallery -o out/gallery
 
 # The README's pictures.
-pictures: $(VENV)/.installed
+pictures: $(VENV)/.test-installed $(THREE)/three.module.js
 	$(BIN)/impel simulate examples/hop.yaml --overlays -o docs/hop.png
 	$(BIN)/impel simulate examples/reach.yaml --overlays -o docs/reach.png
 	$(BIN)/impel simulate examples/wrecking_ball.yaml -o docs/wrecking_ball.png
+	$(BIN)/python docs/studio_pictures.py
 
 # Every field of a scene, from the sentences of the schema; a test tells when it is due.
 pages: $(VENV)/.installed

@@ -7,6 +7,9 @@ import pytest
 from rewinding import differences
 
 from impel import Scene, play
+from impel.gallery.entries import blow
+from impel.gallery.loading import gallery_scene
+from impel.scene import parse_scene
 from impel.stage import Performance, simulate
 from impel.takes import Take
 
@@ -109,6 +112,31 @@ def test_who_catches_up_hurries_a_little_and_is_punctual_again() -> None:
     rows = held_up(1, "catch_up", 8)
     assert rows[rows[:, 0] > 0, 1].max() < 1.4
     assert rows[rows[:, 0] > 4.5, 2].max() < 0.02
+
+
+def test_who_was_held_up_for_long_is_punctual_again_too() -> None:
+    rows = held_up(10, "catch_up", 60)
+    assert rows[rows[:, 0] > 0, 1].max() < 1.4
+    assert rows[rows[:, 0] > 45, 2].max() < 0.02
+
+
+def test_with_times_an_arm_gives_way_to_a_blow_as_without(monkeypatch) -> None:
+    """As stiff as without, and once round in the time that it takes without."""
+    without = blow.measure(blow.play())
+    stiffness = {"alpha": 0.04, "relaxation": 0.05, "base_angle": 3}  # 2α/Δt² is (2·B·speed/base_angle)²
+
+    def with_times(name: str, **world: Any) -> Scene:
+        document = gallery_scene(name, **world).to_document()
+        for link, turn in ((link, actor["turn"]) for link, actor in document["actors"].items()):
+            keys = [*turn["keys"], turn["keys"][0]] if link == "upper" else turn["keys"]
+            timed = [keys[0], *({**key, "time": 2.0 * k} for k, key in enumerate(keys[1:], 1))]
+            document["actors"][link]["turn"] = {"keys": timed, "loop": link == "upper", **stiffness}
+        return parse_scene(document)
+
+    monkeypatch.setattr(blow, "gallery_scene", with_times)
+    found = blow.measure(blow.play())
+    assert found.deflection == pytest.approx(without.deflection, rel=0.05)
+    assert found.left < 0.002
 
 
 def test_loop_with_times_goes_round_in_its_period() -> None:

@@ -212,6 +212,32 @@ def test_a_pull_deflects_and_what_was_played_gives_the_same_bytes(talker, folder
     assert force is None or force["pushes"][0]["body"] == "lower"
 
 
+def test_a_ball_that_is_thrown_was_not_there_before(talker):
+    talker.ask("open", file="hop.yaml")
+    talker.until_story()
+    alone = talker.rows.copy()
+    talker.ask("live", frame=30)
+    while talker.run is None or not talker.run["live"]:
+        talker.hear()
+    name = talker.ask("throw", at=[0, -3, 1], velocity=[0, 8, 1])["ok"]["body"]
+    while name not in talker.run["names"]:
+        talker.hear()
+    since = talker.run["now"]
+    began = time.monotonic()
+    while time.monotonic() - began < 1.0:
+        talker.hear()
+    talker.ask("halt")
+    talker.until_story()
+    ball = 7 * talker.run["names"].index(name)
+    frame = round(since * talker.run["fps"])
+    np.testing.assert_allclose(talker.rows[:frame, ball : ball + 3], [[0, -3, 1]] * frame, atol=1e-6)
+    others = ball  # it comes last
+    np.testing.assert_allclose(talker.rows[:frame, :others], alone[:frame, :others], atol=1e-3)
+    assert talker.rows[frame + 6, ball + 1] == pytest.approx(-3 + 8 * 0.1, abs=0.1)
+    talker.ask("keep")
+    assert name in talker.ask("text")["ok"]["text"]
+
+
 @pytest.mark.slow
 def test_killed_it_loses_nothing(folder):
     """kill -9, in the middle of things."""

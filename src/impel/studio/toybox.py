@@ -1,14 +1,12 @@
 """Wind-up toys in the studio: a search whose palette fills up while it runs, and a toy to play with.
 
-A search is that of `impel toy search --palette`, in stages that go on from each other's study: the last stage gives the
-very toys that the command line finds with the same seed.
+A search is that of `impel toy search --palette`: first a short one, to have something to look at, then the whole, which
+gives the very toys that the command line finds with the same seed.
 """
 
 import queue
-import tempfile
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +23,7 @@ from impel.toys.synthesis import objective_for, palette
 from impel.toys.toy import Toy, check_toy
 
 SIZE = 6  # toys of a palette
-STAGES = (0.25, 0.5, 1.0)  # of the evaluations, after which there is a palette to look at
+STAGES = (0.25, 1.0)  # of the evaluations, after which there is a palette to look at
 MOST_EVALUATIONS = 20_000
 PREVIEW_SECONDS, PREVIEW_FPS = 4.0, 30.0
 SHOWN_SECONDS = 8.0
@@ -138,19 +136,18 @@ class Toybox:
                 raise Superseded
             self.tell({"tell": "search", "done": done, "of": of, "best": None, "verifying": True})
 
-        with tempfile.TemporaryDirectory() as folder:
-            for share in STAGES:
-                graphs = palette(
-                    objective, seed=seed, budget=round(share * evaluations), size=SIZE, study=Path(folder, "study"),
-                    progress=progress, verifying=verifying,
-                )  # fmt: skip
-                self.figure = figure
-                self.toys = [graph.toy(objective) for graph in graphs]
-                cards = [
-                    {"distance": graph.distance, "time": graph.time, **preview(toy, figure)}
-                    for graph, toy in zip(graphs, self.toys)
-                ]
-                self.tell({"tell": "palette", "figure": figure.figure, "toys": cards, "ended": share == 1.0})
+        for share in STAGES:
+            graphs = palette(
+                objective, seed=seed, budget=round(share * evaluations), size=SIZE, progress=progress,
+                verifying=verifying,
+            )  # fmt: skip
+            self.figure = figure
+            self.toys = [graph.toy(objective) for graph in graphs]
+            cards = [
+                {"distance": graph.distance, "time": graph.time, **preview(toy, figure)}
+                for graph, toy in zip(graphs, self.toys)
+            ]
+            self.tell({"tell": "palette", "figure": figure.figure, "toys": cards, "ended": share == 1.0})
 
     def _run(self) -> None:
         toy, figure = self._picked()

@@ -36,7 +36,8 @@ export class Take {
     this.data = data;
   }
 
-  get seconds() { return (this.frames - 1) / this.fps; }
+  // How long it lasts; live, nobody knows.
+  get seconds() { return this.live && !this.ended ? Math.max(10, (1.3 * this.done) / this.fps) : (this.frames - 1) / this.fps; }
 
   pose(frame, body) { return this.data.subarray(frame * this.width + POSE * body); }
   aim(frame, actuator) { return this.data.subarray(frame * this.width + POSE * this.names.length + AIM * actuator); }

@@ -1,0 +1,89 @@
+"""The README's pictures of the studio, taken in a real browser: `make pictures`."""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import sync_playwright
+
+HERE = Path(__file__).parent
+ARGUMENTS = [
+    "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+SIZE = {"width": 1280, "height": 800}
+
+
+def opened(page: Any, example: str, frame: int) -> None:
+    page.evaluate(f"studio.open_scene({{example: '{example}'}})")
+    page.wait_for_function(f"studio.name === '{example}.yaml' && studio.take?.ended && studio.framed === studio.name")
+    page.evaluate(f"studio.play(false); studio.go_to({frame})")
+    page.wait_for_function(f"studio.shown.frame === {frame}")
+
+
+def fields(page: Any) -> None:
+    """An arm in the middle of its way, with the fields of its hand."""
+    opened(page, "reach", 118)
+    page.click("#outline .item[data-group=actors][data-name=hand]")
+    page.wait_for_timeout(500)
+    page.screenshot(path=HERE / "studio.png")
+
+
+def poke(page: Any) -> None:
+    """The arm that is pulled down by hand."""
+    opened(page, "blow", 60)
+    page.click("#theme")
+    page.click("#live")
+    page.wait_for_function("studio.live && studio.take.done > 62")
+    x, y = page.evaluate("studio.on_screen('lower')")
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 60, y + 130, steps=4)
+    page.wait_for_timeout(1200)
+    page.screenshot(path=HERE / "studio_poke.png")
+    page.mouse.up()
+    page.click("#live")
+    page.wait_for_function("!studio.live")
+    page.click("#theme")
+
+
+def toys(page: Any) -> None:
+    """A palette that a search has filled."""
+    page.click("#toys")
+    page.select_option("#toy-figure", "bounder")
+    page.fill("#toy-evaluations", "1000")
+    page.click("#toy-search")
+    found = "[...document.querySelectorAll('#palette p')].some((p) => p.textContent.endsWith(' bounder.'))"
+    page.wait_for_function(found, timeout=600_000)
+    page.wait_for_timeout(700)
+    page.screenshot(path=HERE / "studio_toys.png")
+
+
+def main() -> None:
+    browser_path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if browser_path is None:
+        sys.exit("no Chromium here: apt-get install chromium")
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        program = [sys.executable, "-m", "impel", "studio", "--no-browser"]
+        run = subprocess.Popen(program, cwd=folder, stdout=subprocess.PIPE, text=True)
+        browser = playwright.chromium.launch(executable_path=browser_path, args=ARGUMENTS)
+        try:
+            assert run.stdout is not None
+            page = browser.new_context(bypass_csp=True, viewport=SIZE).new_page()
+            page.set_default_timeout(120_000)
+            page.goto(run.stdout.readline().split()[-1])
+            page.wait_for_selector("#gallery[open]")
+            page.evaluate("document.getElementById('gallery').close()")
+            for picture in (fields, poke, toys):
+                picture(page)
+        finally:
+            browser.close()
+            run.terminate()
+            run.wait(20)
+
+
+if __name__ == "__main__":
+    main()
