@@ -13,7 +13,7 @@ from impel.motion.orientations import matrix_from_quaternion
 from impel.physics.assembly import assemble
 from impel.physics.joint_specs import JointSpec
 from impel.physics.joints import LINEAR, make_joints
-from impel.physics.skyline import factor, solve
+from impel.physics.skyline import factor, solve, solve_many
 from impel.physics.verdicts import DIVERGED
 
 
@@ -21,6 +21,12 @@ from impel.physics.verdicts import DIVERGED
 def solve_skyline(tiles, envelope, x):
     factor(tiles, envelope, 0, len(envelope), 0.0)
     solve(tiles, envelope, 0, len(envelope), x)
+
+
+@kernel
+def solve_columns(tiles, envelope, x, count):
+    factor(tiles, envelope, 0, len(envelope), 0.0)
+    solve_many(tiles, envelope, 0, len(envelope), x, count)
 
 
 def skyline(matrix, first):
@@ -42,10 +48,14 @@ def test_skyline_solves_as_the_dense_matrix(seed, n):
     matrix = lower @ lower.T + 3 * n * np.eye(3 * n)
     reached = np.abs(matrix).reshape(n, 3, n, 3).max(axis=(1, 3)) > 1e-12
     tiles, envelope = skyline(matrix, reached.argmax(axis=1))
-    right = rng.normal(size=3 * n)
-    x = right.copy()
-    solve_skyline(tiles, envelope, x)
-    assert x == pytest.approx(cho_solve(cho_factor(matrix), right), rel=1e-9)
+    right = rng.normal(size=(3 * n, 5))
+    x, columns = right[:, 0].copy(), right.copy()
+    solve_skyline(tiles.copy(), envelope, x)
+    solve_columns(tiles, envelope, columns, 4)
+    expected = cho_solve(cho_factor(matrix), right)
+    assert x == pytest.approx(expected[:, 0], rel=1e-9)
+    assert columns[:, :4] == pytest.approx(expected[:, :4], rel=1e-9)
+    assert np.array_equal(columns[:, 4], right[:, 4])
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3, 4, 5), (5, 1, 2, 0, 4, 3), (3, 4, 5, 2, 1, 0)])

@@ -78,8 +78,8 @@ def test_all_that_a_step_changes_is_in_the_buffer() -> None:
         "contacts": "load strain patch",
         "actuators": "room missed",
         "actuators.linkage": "acceleration turning force torque",
-        "handles": "row push soft most_load bias answer support through load stuck smooth free square vectors dense "
-        "damper kept_rows kept_factor",
+        "handles": "row push most_load bias answer support through load stuck smooth free inverse vectors dense "
+        "damper bracing kept_rows kept_factor",
     }
     clean, poisoned = Performance(busy_scene()), Performance(busy_scene())
     for _ in range(40):

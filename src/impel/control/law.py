@@ -25,66 +25,89 @@ HALVINGS = 40  # of the range in which μ is sought
 
 @kernel
 def factor_dense(matrix, n):
-    """Turn the lower half of a symmetric matrix without negative eigenvalues into its Cholesky factor.
+    """Turn a symmetric matrix without negative eigenvalues, of which only the upper half is read, into its Cholesky
+    factor: there, and mirrored in the lower half, so that whatever uses it goes along rows.
 
     Rows that say nothing new get a pivot of zero, and solutions a zero there.
     """
     for i in range(n):
-        for j in range(i + 1):
-            s = matrix[i, j]
-            for k in range(j):
-                s -= matrix[i, k] * matrix[j, k]
-            if i == j:
-                matrix[i, i] = math.sqrt(s) if s > REDUNDANT * matrix[i, i] else 0.0
-            else:
-                matrix[i, j] = s / matrix[j, j] if matrix[j, j] > 0.0 else 0.0
+        diagonal = matrix[i, i]
+        for k in range(0, i - 3, 4):  # four at a time: what is summed up is read and written less often
+            a, b, c, d = matrix[i, k], matrix[i, k + 1], matrix[i, k + 2], matrix[i, k + 3]
+            for j in range(i, n):
+                less = a * matrix[k, j] + b * matrix[k + 1, j] + c * matrix[k + 2, j] + d * matrix[k + 3, j]
+                matrix[i, j] -= less
+        for k in range(i - i % 4, i):
+            factor = matrix[i, k]
+            for j in range(i, n):
+                matrix[i, j] -= factor * matrix[k, j]
+        pivot = math.sqrt(matrix[i, i]) if matrix[i, i] > REDUNDANT * diagonal else 0.0
+        matrix[i, i] = pivot
+        for j in range(i + 1, n):
+            matrix[i, j] = matrix[i, j] / pivot if pivot > 0.0 else 0.0
+            matrix[j, i] = matrix[i, j]
 
 
 @kernel
 def solve_dense(factor, n, x):
     """Replace x by the solution, given the factor."""
     for i in range(n):
-        s = x[i]
-        for k in range(i):
-            s -= factor[i, k] * x[k]
-        x[i] = s / factor[i, i] if factor[i, i] > 0.0 else 0.0
-    for i in range(n - 1, -1, -1):
-        s = x[i]
+        value = x[i] / factor[i, i] if factor[i, i] > 0.0 else 0.0
+        x[i] = value
         for k in range(i + 1, n):
-            s -= factor[k, i] * x[k]
-        x[i] = s / factor[i, i] if factor[i, i] > 0.0 else 0.0
+            x[k] -= factor[i, k] * value
+    for i in range(n - 1, -1, -1):
+        value = x[i] / factor[i, i] if factor[i, i] > 0.0 else 0.0
+        x[i] = value
+        for k in range(i):
+            x[k] -= factor[i, k] * value
 
 
 @kernel
-def prepare(answer, n, square):
-    """Leave the factor of WWᵀ + λ² in `square`."""
+def invert(answer, n, forces, spare, swap):
+    """Write N to `forces`; `spare` and `swap` are scratch."""
     for i in range(n):
-        for j in range(i + 1):
+        for j in range(i, n):
             s = BLOCKED * BLOCKED if i == j else 0.0
             for k in range(n):
                 s += answer[i, k] * answer[j, k]
-            square[i, j] = s
-    factor_dense(square, n)
+            spare[i, j] = s
+    factor_dense(spare, n)
+    for j in range(n):
+        for i in range(n):
+            forces[j, i] = answer[i, j]
+        solve_dense(spare, n, forces[j])
+    lack_of(forces, answer, n, spare)
+    count = 1
+    while count < REFINED:  # each time twice as many: (1 + E)(1 + E²)(1 + E⁴)·N₀
+        multiply_dense(spare, forces, n, swap)
+        for i in range(n):
+            for j in range(n):
+                forces[i, j] += swap[i, j]
+        count *= 2
+        if count < REFINED:
+            multiply_dense(spare, spare, n, swap)
+            for i in range(n):
+                for j in range(n):
+                    spare[i, j] = swap[i, j]
 
 
 @kernel
-def forces_for(answer, square, n, rest, force, scratch):
-    """Leave in `force` what gives the accelerations in `rest`, and in `rest` those that cannot be had."""
+def lack_of(forces, answer, n, lack):
+    """1 - N·W: of forces, what moves nothing."""
+    multiply_dense(forces, answer, n, lack)
     for i in range(n):
-        force[i] = 0.0
-    for _ in range(REFINED):
-        for i in range(n):
-            scratch[i] = rest[i]
-        solve_dense(square, n, scratch)
         for j in range(n):
-            s = 0.0
-            for i in range(n):
-                s += answer[i, j] * scratch[i]
-            force[j] += s
-            scratch[n + j] = s
-        for i in range(n):
-            for j in range(n):
-                rest[i] -= answer[i, j] * scratch[n + j]
+            lack[i, j] = (1.0 if i == j else 0.0) - lack[i, j]
+
+
+@kernel
+def forces_for(answer, forces, n, rest, force):
+    """Leave in `force` what gives the accelerations in `rest`, and there those that cannot be had; `forces` is N."""
+    accelerations_by(forces, n, rest, force)
+    for i in range(n):
+        for j in range(n):
+            rest[i] -= answer[i, j] * force[j]
 
 
 @kernel
@@ -145,39 +168,12 @@ def limit_size(v, most):
 
 @kernel
 def accelerations_by(answer, n, force, acceleration):
+    """What forces do; or, by N, what forces accelerations take."""
     for i in range(n):
         s = 0.0
         for j in range(n):
             s += answer[i, j] * force[j]
         acceleration[i] = s
-
-
-@kernel
-def write_out(answer, square, n, forces, spare, swap):
-    """Write out N as a matrix to `forces`, for whoever needs it many times; `spare` and `swap` are scratch."""
-    for j in range(n):
-        column = swap[j]
-        for i in range(n):
-            column[i] = answer[i, j]
-        solve_dense(square, n, column)
-    for i in range(n):
-        for j in range(n):
-            forces[i, j] = swap[i, j]
-    multiply_dense(forces, answer, n, spare)
-    for i in range(n):
-        for j in range(n):
-            spare[i, j] = (1.0 if i == j else 0.0) - spare[i, j]
-    count = 1
-    while count < REFINED:  # each time twice as many: (1 + E)(1 + E²)(1 + E⁴)·N₀
-        multiply_dense(spare, forces, n, swap)
-        for i in range(n):
-            for j in range(n):
-                forces[i, j] += swap[i, j]
-        multiply_dense(spare, spare, n, swap)
-        for i in range(n):
-            for j in range(n):
-                spare[i, j] = swap[i, j]
-        count *= 2
 
 
 @kernel

@@ -11,7 +11,7 @@ PLAIN = "IMPEL_PLAIN_NUMBA is set" if os.environ.get("IMPEL_PLAIN_NUMBA") else "
 if not PLAIN:
     try:
         from numba import _dynfunc  # type: ignore[attr-defined]
-        from numba.core import ir
+        from numba.core import dispatcher, event, ir
         from numba.core.codegen import JITCodeLibrary
         from numba.core.compiler import Compiler, CompileResult, _LowerResult, compile_result
         from numba.core.compiler_machinery import FunctionPass, LoweringPass, register_pass
@@ -44,7 +44,9 @@ __all__ = [
     "_LowerResult",
     "_dynfunc",
     "compile_result",
+    "dispatcher",
     "dumps",
+    "event",
     "ir",
     "register_pass",
 ]

@@ -70,6 +70,37 @@ def solve(tiles, envelope, begin, end, x):
             set_three(x, c, _minus(three(x, c), transposed(get_tile(tiles, row + c)), v))
 
 
+@kernel
+def solve_many(tiles, envelope, begin, end, x, count):
+    """The same for the first `count` columns of x, along which all goes at once."""
+    for r in range(begin, end):
+        row = envelope[r, ZERO]
+        for c in range(envelope[r, FIRST], r):
+            for k in range(3):
+                _take_off(x, 3 * r + k, three(tiles, 3 * (row + c) + k), 3 * c, count)
+    for r in range(begin, end):
+        a, b, c = get_tile(tiles, envelope[r, ZERO] + r)
+        for j in range(count):
+            u, v, w = x[3 * r, j], x[3 * r + 1, j], x[3 * r + 2, j]
+            x[3 * r, j] = a[0] * u + a[1] * v + a[2] * w
+            x[3 * r + 1, j] = b[0] * u + b[1] * v + b[2] * w
+            x[3 * r + 2, j] = c[0] * u + c[1] * v + c[2] * w
+    for r in range(end - 1, begin, -1):
+        row = envelope[r, ZERO]
+        for c in range(envelope[r, FIRST], r):
+            columns = transposed(get_tile(tiles, row + c))
+            _take_off(x, 3 * c, columns[0], 3 * r, count)
+            _take_off(x, 3 * c + 1, columns[1], 3 * r, count)
+            _take_off(x, 3 * c + 2, columns[2], 3 * r, count)
+
+
+@kernel
+def _take_off(x, row, shares, others, count):
+    """Take shares of three rows off another one."""
+    for j in range(count):
+        x[row, j] -= shares[0] * x[others, j] + shares[1] * x[others + 1, j] + shares[2] * x[others + 2, j]
+
+
 @kernel(inline=True)
 def get_tile(tiles, i):
     return three(tiles, 3 * i), three(tiles, 3 * i + 1), three(tiles, 3 * i + 2)

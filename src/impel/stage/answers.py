@@ -22,7 +22,7 @@ from impel.physics.closing import keep_limits, keep_places, take_limits, take_pl
 from impel.physics.joint_forces import keep_grip, let_loose, take_grip
 from impel.physics.joint_rows import lean, look, resist, turned, weigh
 from impel.physics.joints import ANGULAR_A, ANGULAR_B, JOINT, LINEAR, LIVE, MEMBER, TILE, TURNING_A, TURNING_B
-from impel.physics.skyline import ZERO, set_three, solve, three
+from impel.physics.skyline import ZERO, set_three, solve, solve_many, three
 from impel.stage.handles import (
     ABOUT_A,
     ABOUT_B,
@@ -58,8 +58,7 @@ def ask(bodies, joints, contacts, actuators, handles, s, gravity, dt, dt_last, i
     take_hold(bodies, joints, contacts, actuators, handles, 0.5 * dt)
     gravity_known = scale(gravity, 1.0 * actuators.knows[s])
     fall_freely(bodies, joints, actuators, handles, gravity_known, 0.5 * dt)
-    for h in range(handles.count[HANDLES]):
-        push_at(bodies, joints, handles, h)
+    push_all(bodies, joints, handles)
     for n in range(handles.count[ISLANDS]):
         look_back(joints, handles, handles.island[n])
     settle(bodies, joints, actuators, handles, gravity, dt_last)
@@ -233,37 +232,88 @@ def _opening(joints, handles, h):
 
 
 @kernel
-def push_at(bodies, joints, handles, h):
-    """Write one column: how all handles accelerate by a force of one at handle h."""
-    push = handles.push
-    for side in range(2):
-        i = handles.body[h, side]
-        if i >= 0 and bodies.inverse_mass[i] > 0.0:
-            sign = bodies.inverse_mass[i] * (1.0 - 2.0 * side)
-            set3(handles.fall, i, axpy(sign, get3_at(push, h, ALONG), get3(handles.fall, i)))
-            torque = get3_at(push, h, ABOUT_A + 3 * side)
-            # Where joints were looked at half a step ahead, so are inertias.
-            about = spin_of(bodies, i, torque) if handles.island_of[i] < 0 else turned(joints.place, i, torque)
-            set3(handles.turning, i, add(about, get3(handles.turning, i)))
-    first = -1
-    for side in range(2):
-        i = handles.body[h, side]
-        island = handles.island_of[i] if i >= 0 else -1
-        if island >= 0 and island != first:
-            _resist(bodies, joints, handles, island)
-            first = island
-    for k in range(handles.count[HANDLES]):
-        handles.answer[k, h] = _acceleration_at(handles, k)
-    for side in range(2):
-        i = handles.body[h, side]
-        if i >= 0:
-            set3(handles.fall, i, (0.0, 0.0, 0.0))
-            set3(handles.turning, i, (0.0, 0.0, 0.0))
-            island = handles.island_of[i]
-            if island >= 0:
-                for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
-                    set3(handles.fall, joints.members[k], (0.0, 0.0, 0.0))
-                    set3(handles.turning, joints.members[k], (0.0, 0.0, 0.0))
+def push_all(bodies, joints, handles):
+    """Write how all handles accelerate by a force of one at each."""
+    count, answer = handles.count[HANDLES], handles.answer
+    for k in range(count):
+        for h in range(count):
+            answer[k, h] = 0.0
+    _push_alone(bodies, joints, handles)
+    for n in range(handles.count[ISLANDS]):
+        _brace(bodies, joints, handles, handles.island[n])
+
+
+@kernel
+def _push_alone(bodies, joints, handles):
+    """As if there were no joints: a handle answers to those on the same body."""
+    count, push, row, last, previous = handles.count[HANDLES], handles.push, handles.row, handles.last, handles.previous
+    for h in range(count):
+        for side in range(2):
+            if handles.body[h, side] >= 0:
+                last[handles.body[h, side]] = -1
+    for h in range(count):
+        for side in range(2):
+            i = handles.body[h, side]
+            if i >= 0 and bodies.inverse_mass[i] > 0.0:
+                previous[h, side] = last[i]
+                last[i] = 2 * h + side
+    for h in range(count):
+        for side in range(2):
+            i = handles.body[h, side]
+            if i >= 0 and bodies.inverse_mass[i] > 0.0:
+                along = scale(get3_at(push, h, ALONG), bodies.inverse_mass[i] * (1.0 - 2.0 * side))
+                torque = get3_at(push, h, ABOUT_A + 3 * side)
+                # Where joints were looked at half a step ahead, so are inertias.
+                about = spin_of(bodies, i, torque) if handles.island_of[i] < 0 else turned(joints.place, i, torque)
+                other = last[i]
+                while other >= 0:
+                    k, its_side = other // 2, other % 2
+                    forth = dot(along, get3_at(row, k, ALONG)) * (1.0 - 2.0 * its_side)
+                    handles.answer[k, h] += forth + dot(about, get3_at(row, k, ABOUT_A + 3 * its_side))
+                    other = previous[k, its_side]
+
+
+@kernel
+def _brace(bodies, joints, handles, island):
+    """Add what the joints of an island do about forces at handles."""
+    count, bracing, answer = handles.count[HANDLES], handles.bracing, handles.answer
+    tile, tile_end = joints.island[island, TILE], joints.island[island + 1, TILE]
+    for r in range(3 * tile, 3 * tile_end):
+        for h in range(count):
+            bracing[r, h] = 0.0
+    for h in range(count):
+        for side in range(2):
+            i = handles.body[h, side]
+            if i >= 0 and handles.island_of[i] == island and bodies.inverse_mass[i] > 0.0:
+                for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
+                    joint = joints.each[k]
+                    if joint.a == i or joint.b == i:
+                        for r in range(joint.row, joint.row_end):
+                            opened = _opened(bodies, joints, joint.b == i, r, handles.push, h, side, i)
+                            bracing[r, h] -= opened * joints.rows[r, LIVE]
+    solve_many(joints.factor, joints.envelope, tile, tile_end, bracing, count)
+    for h in range(count):
+        for side in range(2):
+            i = handles.body[h, side]
+            if i >= 0 and handles.island_of[i] == island and bodies.inverse_mass[i] > 0.0:
+                for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
+                    joint = joints.each[k]
+                    if joint.a == i or joint.b == i:
+                        for r in range(joint.row, joint.row_end):
+                            share = _opened(bodies, joints, joint.b == i, r, handles.row, h, side, i)
+                            for other in range(count):
+                                answer[h, other] += share * bracing[r, other]
+
+
+@kernel
+def _opened(bodies, joints, second, r, push, h, side, i):
+    """How row r opens by what a force of one at a handle does to body i, the second one of that joint or the first; and
+    as much does a force of that row at the handle."""
+    along = dot(get3_at(push, h, ALONG), get3_at(joints.rows, r, LINEAR)) * (1.0 - 2.0 * side)
+    along *= -bodies.inverse_mass[i] if second else bodies.inverse_mass[i]
+    return along + dot(
+        get3_at(push, h, ABOUT_A + 3 * side), get3_at(joints.rows, r, TURNING_B if second else TURNING_A)
+    )
 
 
 @kernel

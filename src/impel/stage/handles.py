@@ -62,6 +62,7 @@ class Handles:
     kind: Integers  # (H,) ACTUATOR ...
     source: Integers  # (H,) the actuator, the place of the limit in `joints.active`, or the pair
     live: Integers  # (H,) 1 while it holds
+    lived: Integers  # (H,) scratch: the same, before something else is tried
     most_load: Floats  # (H,) what it can hold, over what the contact is pressed with
     bias: Floats  # (H,) its acceleration by gravity and by the motion there is, if nothing held it
     # How it answers.
@@ -74,13 +75,17 @@ class Handles:
     stuck: Floats2  # (3 most, 3 most) the answer of the actuators' handles while what touches holds ...
     smooth: Floats2  # ... without friction ...
     free: Floats2  # ... and with nothing in the way
-    square: Floats3  # (3, 3 most, 3 most) what `law.prepare` makes of them
-    vectors: Floats2  # (10, 6 most) scratch
-    dense: Floats3  # (4, 3 most, 3 most) scratch
+    inverse: Floats3  # (3, 3 most, 3 most) which forces accelerations take: N of them (see law.py)
+    vectors: Floats2  # (10, 3 most) scratch
+    dense: Floats3  # (2, 3 most, 3 most) scratch
     # Who damps whom until control is evaluated again: with how many, with whom, and by how much.
     company: Integers  # (A,)
     partner: Integers2  # (A, most)
     damper: Floats2  # (3A, 3 most)
+    # Who pushes at each body, as 2·handle + side: the last of them, and who comes before each.
+    last: Integers  # (N,)
+    previous: Integers2  # (H, 2)
+    bracing: Floats2  # (R, H) what each row of the joints does about a force at each handle
     # Acceleration of each body ...
     fall: Floats2  # (N, 3)
     turning: Floats2  # (N, 3) ... and angular
@@ -124,6 +129,7 @@ def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Ha
         kind=np.zeros(handles, np.int64),
         source=np.zeros(handles, np.int64),
         live=np.zeros(handles, np.int64),
+        lived=np.zeros(handles, np.int64),
         most_load=np.zeros(handles),
         bias=np.zeros(handles),
         answer=np.zeros((handles, handles)),
@@ -135,12 +141,15 @@ def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Ha
         stuck=np.zeros((n, n)),
         smooth=np.zeros((n, n)),
         free=np.zeros((n, n)),
-        square=np.zeros((3, n, n)),
-        vectors=np.zeros((10, 2 * n)),
-        dense=np.zeros((4, n, n)),
+        inverse=np.zeros((3, n, n)),
+        vectors=np.zeros((10, n)),
+        dense=np.zeros((2, n, n)),
         company=np.zeros(len(actuators.body), np.int64),
         partner=np.zeros((len(actuators.body), most), np.int64),
         damper=np.zeros((3 * len(actuators.body), n)),
+        last=np.full(bodies, -1, np.int64),
+        previous=np.zeros((handles, 2), np.int64),
+        bracing=np.zeros((len(rows), handles)),
         fall=np.zeros((bodies, 3)),
         turning=np.zeros((bodies, 3)),
         kept_rows=np.zeros_like(rows).reshape(-1, 18),

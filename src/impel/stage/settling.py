@@ -18,12 +18,12 @@ from impel.control.law import (
     accelerations_by,
     factor_dense,
     forces_for,
+    invert,
+    lack_of,
     limit_size,
     multiply_dense,
-    prepare,
     solve_dense,
     within,
-    write_out,
 )
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, dot, get3, get3_at, norm, scale, set3, sub
@@ -64,7 +64,7 @@ HINDERED, RISES = 0.1, 0.01
 CLOSED = 0.1  # of the base distance: who is kept from its target by more presses as hard as it shall
 
 # Rows of `vectors`.
-FORCE, REST, ANYWAY, SCRATCH, BLOCKED, EXTRA, MOVING, MISSED, GAIN, RATTLE = range(10)
+FORCE, REST, ANYWAY, LIMITED, BLOCKED, EXTRA, MOVING, MISSED, GAIN, RATTLE = range(10)
 
 
 @kernel
@@ -75,34 +75,42 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
     held = handles.count[HANDLES] > n
     free, force = handles.free, handles.vectors[FORCE]
     hold_on(actuators, handles, NOTHING, free)
-    prepare(free, n, handles.square[NOTHING])
-    stuck, square = free, handles.square[NOTHING]
+    _invert(handles, free, NOTHING)
+    stuck, inverse = free, handles.inverse[NOTHING]
     if held:
-        stuck, square = handles.stuck, handles.square[ALL]
-    for attempt in range(ROUNDS):
-        if held:
-            hold_on(actuators, handles, ALL, stuck)
-            prepare(stuck, n, square)
-        find_rattle(bodies, handles)
-        hindered = pull(actuators, handles, stuck, square, held, loose, gravity)
-        if attempt == 0 and hindered and step_off(bodies, actuators, handles, stuck, square):
-            continue
-        if not held or not let_go(joints, actuators, handles):
-            break
+        stuck, inverse = handles.stuck, handles.inverse[ALL]
+    if come_to_hold(bodies, joints, actuators, handles, stuck, inverse, held, loose, gravity):
+        step_off(bodies, actuators, handles, stuck, inverse)
+        come_to_hold(bodies, joints, actuators, handles, stuck, inverse, held, loose, gravity)
     leave_rattle(actuators, handles, dt_last)
     if dt_last > 0.0:
-        smooth, its_square = free, handles.square[NOTHING]
+        smooth, its_inverse = free, handles.inverse[NOTHING]
         if held:
-            smooth, its_square = handles.smooth, handles.square[SMOOTH]
+            smooth, its_inverse = handles.smooth, handles.inverse[SMOOTH]
             hold_on(actuators, handles, SMOOTH, smooth)
-            prepare(smooth, n, its_square)
+            _invert(handles, smooth, SMOOTH)
         heavy = own + 2.0 * loose if held else math.inf
-        learn(bodies, actuators, handles, stuck, square, smooth, its_square, heavy, dt_last)
+        learn(bodies, actuators, handles, stuck, inverse, smooth, its_inverse, heavy, dt_last)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         asked = axpy(math.sqrt(actuators.whole_inertia[a]), three(force, k), get3(actuators.learnt, a))
         set3(actuators.asked, a, asked)
-    make_up(actuators, handles, stuck, square, held)
+    make_up(actuators, handles, stuck, inverse, held)
+
+
+@kernel
+def come_to_hold(bodies, joints, actuators, handles, stuck, inverse, held, loose, gravity):
+    """Pull, let go of what cannot hold, and pull again, until the rest can; is anyone hindered then?"""
+    hindered = False
+    for _ in range(ROUNDS):
+        if held:
+            hold_on(actuators, handles, ALL, stuck)
+            _invert(handles, stuck, ALL)
+        find_rattle(bodies, handles)
+        hindered = pull(actuators, handles, stuck, inverse, held, loose, gravity)
+        if not held or not let_go(joints, actuators, handles):
+            break
+    return hindered
 
 
 @kernel
@@ -135,7 +143,7 @@ def hold_on(actuators, handles, what, out):
                 m += 1
     handles.count[ALIVE] = m
     for i in range(m):
-        for j in range(i + 1):
+        for j in range(i, m):
             handles.support[i, j] = answer[alive[i], alive[j]]
     factor_dense(handles.support, m)
     for j in range(n + 1):
@@ -154,6 +162,13 @@ def hold_on(actuators, handles, what, out):
                 out[i, j] = size * value * math.sqrt(actuators.whole_inertia[handles.source[j]])
             else:
                 anyway[i] = size * value
+
+
+@kernel
+def _invert(handles, answer, what):
+    """Leave in `inverse` what `answer`, while that holds, takes (see law.py)."""
+    n = 3 * handles.count[ACTUATORS]
+    invert(answer, n, handles.inverse[what], handles.dense[0], handles.dense[1])
 
 
 @kernel
@@ -201,17 +216,15 @@ def _calm_wish(actuators, handles, k, a):
 
 
 @kernel
-def pull(actuators, handles, stuck, square, held, loose, gravity):
+def pull(actuators, handles, stuck, inverse, held, loose, gravity):
     """Leave in `vectors` the forces that the wishes take; and those that press what is in the way. Is there any?"""
     n = 3 * handles.count[ACTUATORS]
-    force, left, anyway, scratch = (
-        handles.vectors[FORCE], handles.vectors[REST], handles.vectors[ANYWAY], handles.vectors[SCRATCH],
-    )  # fmt: skip
+    force, left, anyway = handles.vectors[FORCE], handles.vectors[REST], handles.vectors[ANYWAY]
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         wish = _calm_wish(actuators, handles, k, a)
         set_three(left, k, sub(scale(wish, math.sqrt(actuators.whole_inertia[a])), three(anyway, k)))
-    forces_for(stuck, square, n, left, force, scratch)
+    forces_for(stuck, inverse, n, left, force)
     if not held:
         return False
     hindered = False
@@ -230,8 +243,8 @@ def pull(actuators, handles, stuck, square, held, loose, gravity):
             wish = sub(wish, pull_of(actuators, a))
         wish = axpy(-lift_of(actuators, a, gravity), three(handles.bias, k), wish)
         set_three(blocked, k, scale(wish, size))
-    forces_for(stuck, square, n, blocked, extra, scratch)
-    forces_for(handles.free, handles.square[NOTHING], n, blocked, extra, scratch)
+    forces_for(stuck, inverse, n, blocked, extra)
+    forces_for(handles.free, handles.inverse[NOTHING], n, blocked, extra)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         most = GRASP * loose * actuators.arm[a]
@@ -240,7 +253,7 @@ def pull(actuators, handles, stuck, square, held, loose, gravity):
         offset = get3(actuators.offset, a)
         share = most / (max(norm(offset), CLOSED * actuators.base[a]) * math.sqrt(actuators.whole_inertia[a]))
         set_three(extra, k, axpy(share, offset, three(extra, k)))
-    keep_blocked(handles, stuck, square, extra)
+    keep_blocked(handles, stuck, inverse, extra)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         size = math.sqrt(actuators.whole_inertia[a])
@@ -257,28 +270,30 @@ def _swiftest(actuators, a):
 
 
 @kernel
-def step_off(bodies, actuators, handles, stuck, square):
+def step_off(bodies, actuators, handles, stuck, inverse):
     """Let go of what the wishes would lead away from, were it let go: a foot that is to be lifted may bear weight
-    until then, and would stand for ever. Is there anything?"""
-    n, found = 3 * handles.count[ACTUATORS], False
+    until then, and would stand for ever. Where there is such a thing, whatever was let go for its sake holds again."""
+    n, live, found = 3 * handles.count[ACTUATORS], handles.live, False
     quick = 0.0
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         quick = max(quick, min(norm(pull_of(actuators, a)), _swiftest(actuators, a)) * actuators.arm[a])
     for h in range(n, handles.count[HANDLES]):
+        handles.lived[h] = live[h]
+        live[h] = 1
+    for h in range(n, handles.count[HANDLES]):
         firm = bodies.inverse_mass[handles.body[h, 0]] * bodies.inverse_mass[handles.body[h, 1]] == 0.0
         if handles.kind[h] == PUSH and firm:  # what is loose may fall away by itself
             _set_live(handles, h, 0)
             hold_on(actuators, handles, ALL, stuck)
-            prepare(stuck, n, square)
-            if _rises(actuators, handles, h, stuck, square) > RISES * quick:
+            _invert(handles, stuck, ALL)
+            if _rises(actuators, handles, h, stuck, inverse) > RISES * quick:
                 found = True
             else:
                 _set_live(handles, h, 1)
     if not found:
-        hold_on(actuators, handles, ALL, stuck)
-        prepare(stuck, n, square)
-    return found
+        for h in range(n, handles.count[HANDLES]):
+            live[h] = handles.lived[h]
 
 
 @kernel
@@ -292,7 +307,7 @@ def _set_live(handles, h, live):
 
 
 @kernel
-def _rises(actuators, handles, h, stuck, square):
+def _rises(actuators, handles, h, stuck, inverse):
     """How fast a handle that does not hold accelerates if all pull at their bodies as far as they can."""
     n, alive, through = 3 * handles.count[ACTUATORS], handles.alive, handles.through
     left, force, anyway = handles.vectors[REST], handles.vectors[EXTRA], handles.vectors[ANYWAY]
@@ -300,7 +315,7 @@ def _rises(actuators, handles, h, stuck, square):
         a = handles.actuator[k]
         wish = scale(pull_of(actuators, a), math.sqrt(actuators.whole_inertia[a]))
         set_three(left, k, sub(wish, three(anyway, k)))
-    forces_for(stuck, square, n, left, force, handles.vectors[SCRATCH])
+    forces_for(stuck, inverse, n, left, force)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         total = scale(three(force, k), math.sqrt(actuators.whole_inertia[a]))
@@ -325,18 +340,18 @@ def calm_down(actuators, handles):
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         set_three(left, k, scale(three(rattle, k), -actuators.damping[a] * math.sqrt(actuators.whole_inertia[a])))
-    forces_for(handles.free, handles.square[NOTHING], n, left, extra, handles.vectors[SCRATCH])
+    forces_for(handles.free, handles.inverse[NOTHING], n, left, extra)
     for i in range(n):
         handles.vectors[FORCE, i] += extra[i]
 
 
 @kernel
-def keep_blocked(handles, stuck, square, force):
+def keep_blocked(handles, stuck, inverse, force):
     """Keep of forces only what moves nothing."""
     n = 3 * handles.count[ACTUATORS]
     left, moving = handles.vectors[REST], handles.vectors[MOVING]
     accelerations_by(stuck, n, force, left)
-    forces_for(stuck, square, n, left, moving, handles.vectors[SCRATCH])
+    forces_for(stuck, inverse, n, left, moving)
     for i in range(n):
         force[i] -= moving[i]
 
@@ -345,7 +360,7 @@ def keep_blocked(handles, stuck, square, force):
 def let_go(joints, actuators, handles):
     """Let go of what would have to pull, or to grip or resist more than it can; is there anything?"""
     n, alive, through = 3 * handles.count[ACTUATORS], handles.alive, handles.through
-    force, load, live = handles.vectors[SCRATCH], handles.load, handles.live
+    force, load, live = handles.vectors[LIMITED], handles.load, handles.live
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         total = scale(three(handles.vectors[FORCE], k), math.sqrt(actuators.whole_inertia[a]))
@@ -390,7 +405,7 @@ def _let_go_too(handles, h, kind):
 
 
 @kernel
-def learn(bodies, actuators, handles, stuck, square, smooth, its_square, heavy, dt_last):
+def learn(bodies, actuators, handles, stuck, inverse, smooth, its_inverse, heavy, dt_last):
     """What is missing of the last wishes is learnt, as far as it could be had were it not for friction; what cannot be
     had is forgotten, so that nothing gathers behind an obstacle. `heavy` is what could weigh on the actuators; infinite
     where nothing touches."""
@@ -398,25 +413,25 @@ def learn(bodies, actuators, handles, stuck, square, smooth, its_square, heavy, 
     missed, left, gain, extra = (
         handles.vectors[MISSED], handles.vectors[REST], handles.vectors[GAIN], handles.vectors[EXTRA],
     )  # fmt: skip
-    scratch, blocked = handles.vectors[SCRATCH], handles.vectors[BLOCKED]
+    blocked = handles.vectors[BLOCKED]
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         set_three(missed, k, scale(get3(actuators.missed, a), math.sqrt(actuators.whole_inertia[a])))
         set_three(left, k, three(missed, k))
         set_three(extra, k, scale(get3(actuators.learnt, a), 1.0 / math.sqrt(actuators.whole_inertia[a])))
-    forces_for(smooth, its_square, n, left, gain, scratch)
+    forces_for(smooth, its_inverse, n, left, gain)
     for i in range(n):
         blocked[i] = missed[i] - left[i]
-    keep_blocked(handles, smooth, its_square, extra)
+    keep_blocked(handles, smooth, its_inverse, extra)
     for i in range(n):
         missed[i] = -extra[i]  # what is forgotten
-    forces_for(stuck, square, n, blocked, gain, scratch)
+    forces_for(stuck, inverse, n, blocked, gain)
     if heavy < math.inf:
-        forces_for(handles.free, handles.square[NOTHING], n, blocked, extra, scratch)
+        forces_for(handles.free, handles.inverse[NOTHING], n, blocked, extra)
         for k in range(handles.count[ACTUATORS]):
             if actuators.press[handles.actuator[k]] >= 0.0:  # it is told with how much to press, and learns no more
                 set_three(extra, k, (0.0, 0.0, 0.0))
-        keep_blocked(handles, stuck, square, extra)
+        keep_blocked(handles, stuck, inverse, extra)
         for i in range(n):
             gain[i] += extra[i]
     weak = False
@@ -427,7 +442,7 @@ def learn(bodies, actuators, handles, stuck, square, smooth, its_square, heavy, 
         set_three(blocked, k, scale(weakness, 1.0 / math.sqrt(actuators.whole_inertia[a])))
         set_three(extra, k, three(blocked, k))
     if weak:
-        keep_blocked(handles, smooth, its_square, extra)
+        keep_blocked(handles, smooth, its_inverse, extra)
         for i in range(n):
             gain[i] += blocked[i] - extra[i]
     lasting, slips = _lasting(actuators, handles, gain, heavy), _slips(bodies, handles)
@@ -491,7 +506,7 @@ def leave_out(handles, answer):
 
 
 @kernel
-def make_up(actuators, handles, stuck, square, held):
+def make_up(actuators, handles, stuck, inverse, held):
     """Where some have not the strength for what they ask, they do what they can, and the others reckon with it: a light
     link must not throw itself against a push that does not come. Who is found too weak is a load from then on."""
     n, weak = 3 * handles.count[ACTUATORS], handles.weak
@@ -503,15 +518,15 @@ def make_up(actuators, handles, stuck, square, held):
         for i in range(n):
             lost[i] *= weak[i // 3] - 1.0
         leave_out(handles, stuck)
-        prepare(stuck, n, square)
-        forces_for(stuck, square, n, lost, extra, handles.vectors[SCRATCH])
+        _invert(handles, stuck, ALL if held else NOTHING)
+        forces_for(stuck, inverse, n, lost, extra)
         for k in range(handles.count[ACTUATORS]):
             a = handles.actuator[k]
             more = add(three(short, k), three(extra, k))
             set3(actuators.lent, a, axpy(math.sqrt(actuators.whole_inertia[a]), more, get3(actuators.lent, a)))
         if held:
             leave_out(handles, handles.free)
-            prepare(handles.free, n, handles.square[NOTHING])
+            _invert(handles, handles.free, NOTHING)
 
 
 @kernel
@@ -538,22 +553,17 @@ def note_damping(actuators, handles, dt):
     count = handles.count[ACTUATORS]
     n = 3 * count
     held = handles.count[HANDLES] > n
-    stuck, square = (handles.stuck, handles.square[ALL]) if held else (handles.free, handles.square[NOTHING])
-    forces, spare, swap, other = handles.dense[0], handles.dense[1], handles.dense[2], handles.dense[3]
-    write_out(stuck, square, n, forces, spare, swap)
+    forces = handles.inverse[ALL if held else NOTHING]
     if held:  # and for what is in the way: (1 - N·W)·N_free·(1 - W·N)
         _see_how_lively(actuators, handles, forces, dt)
-        write_out(handles.free, handles.square[NOTHING], n, other, spare, swap)
-        multiply_dense(forces, stuck, n, spare)
-        for i in range(n):
-            for j in range(n):
-                spare[i, j] = (1.0 if i == j else 0.0) - spare[i, j]
-        multiply_dense(spare, other, n, swap)
+        lack, swap = handles.dense[0], handles.dense[1]
+        lack_of(forces, handles.stuck, n, lack)
+        multiply_dense(lack, handles.inverse[NOTHING], n, swap)
         for i in range(n):
             for j in range(n):
                 s = 0.0
                 for k in range(n):
-                    s += swap[i, k] * spare[j, k]
+                    s += swap[i, k] * lack[j, k]
                 forces[i, j] += s
     for k in range(count):
         a = handles.actuator[k]

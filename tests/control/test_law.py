@@ -1,0 +1,43 @@
+"""The law on how structures answer, against numpy."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from impel.control.law import BLOCKED, REFINED, factor_dense, forces_for, invert, solve_dense
+
+
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 20), missing=st.integers(0, 3))
+@settings(max_examples=50, deadline=None)
+def test_dense_matrices_are_solved_and_what_is_redundant_gets_nothing(seed, n, missing):
+    rng = np.random.default_rng(seed)
+    rank = max(n - missing, 1)
+    rows = np.linalg.qr(rng.normal(size=(n, n)))[0][:, :rank] * rng.uniform(0.5, 2.0, rank)
+    matrix = rows @ rows.T
+    wanted = rng.normal(size=rank)
+    matrix_and_more = np.full((n + 1, n + 2), np.nan)
+    matrix_and_more[:n, :n] = np.triu(matrix)  # the lower half is not read
+    x = rows @ wanted
+    factor_dense(matrix_and_more, n)
+    solve_dense(matrix_and_more, n, x)
+    assert np.count_nonzero(x) == rank
+    assert rows.T @ x == pytest.approx(wanted, rel=1e-6, abs=1e-6)
+
+
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 12))
+@settings(max_examples=50, deadline=None)
+def test_forces_are_those_of_the_refined_inverse(seed, n):
+    """In the basis of singular values w: (1 - (l2 / (w2 + l2)) ** 16) / w, and nothing for what is blocked."""
+    rng = np.random.default_rng(seed)
+    left, right = (np.linalg.qr(rng.normal(size=(n, n)))[0] for _ in range(2))
+    size = rng.choice([0.0, 0.1, 1.0, 10.0], n)
+    answer = left @ np.diag(size) @ right
+    lack = (BLOCKED**2 / (size**2 + BLOCKED**2)) ** REFINED
+    share = np.divide(1.0 - lack, size, out=np.zeros(n), where=size > 0.0)
+    wish = rng.normal(size=n)
+    forces, spare, swap, force, rest = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n)), np.zeros(n), wish.copy()
+    invert(answer, n, forces, spare, swap)
+    forces_for(answer, forces, n, rest, force)
+    assert force == pytest.approx(right.T @ (share * (left.T @ wish)), abs=1e-9)
+    assert rest == pytest.approx(left @ (lack * (left.T @ wish)), abs=1e-9)
