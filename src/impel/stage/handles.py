@@ -62,7 +62,6 @@ class Handles:
     kind: Integers  # (H,) ACTUATOR ...
     source: Integers  # (H,) the actuator, the place of the limit in `joints.active`, or the pair
     live: Integers  # (H,) 1 while it holds
-    lived: Integers  # (H,) scratch: the same, before something else is tried
     most_load: Floats  # (H,) what it can hold, over what the contact is pressed with
     bias: Floats  # (H,) its acceleration by gravity and by the motion there is, if nothing held it
     # How it answers.
@@ -129,7 +128,6 @@ def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Ha
         kind=np.zeros(handles, np.int64),
         source=np.zeros(handles, np.int64),
         live=np.zeros(handles, np.int64),
-        lived=np.zeros(handles, np.int64),
         most_load=np.zeros(handles),
         bias=np.zeros(handles),
         answer=np.zeros((handles, handles)),

@@ -80,9 +80,16 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
     stuck, inverse = free, handles.inverse[NOTHING]
     if held:
         stuck, inverse = handles.stuck, handles.inverse[ALL]
-    if come_to_hold(bodies, joints, actuators, handles, stuck, inverse, held, loose, gravity):
-        step_off(bodies, actuators, handles, stuck, inverse)
-        come_to_hold(bodies, joints, actuators, handles, stuck, inverse, held, loose, gravity)
+    for attempt in range(ROUNDS):
+        if held:
+            hold_on(actuators, handles, ALL, stuck)
+            _invert(handles, stuck, ALL)
+        find_rattle(bodies, handles)
+        hindered = pull(actuators, handles, stuck, inverse, held, loose, gravity)
+        if attempt == 0 and hindered and step_off(bodies, actuators, handles, stuck, inverse):
+            continue
+        if not held or not let_go(joints, actuators, handles):
+            break
     leave_rattle(actuators, handles, dt_last)
     if dt_last > 0.0:
         smooth, its_inverse = free, handles.inverse[NOTHING]
@@ -97,21 +104,6 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
         asked = axpy(math.sqrt(actuators.whole_inertia[a]), three(force, k), get3(actuators.learnt, a))
         set3(actuators.asked, a, asked)
     make_up(actuators, handles, stuck, inverse, held)
-
-
-@kernel
-def come_to_hold(bodies, joints, actuators, handles, stuck, inverse, held, loose, gravity):
-    """Pull, let go of what cannot hold, and pull again, until the rest can; is anyone hindered then?"""
-    hindered = False
-    for _ in range(ROUNDS):
-        if held:
-            hold_on(actuators, handles, ALL, stuck)
-            _invert(handles, stuck, ALL)
-        find_rattle(bodies, handles)
-        hindered = pull(actuators, handles, stuck, inverse, held, loose, gravity)
-        if not held or not let_go(joints, actuators, handles):
-            break
-    return hindered
 
 
 @kernel
@@ -255,11 +247,11 @@ def pull(actuators, handles, stuck, inverse, held, loose, gravity):
         share = most / (max(norm(offset), CLOSED * actuators.base[a]) * math.sqrt(actuators.whole_inertia[a]))
         set_three(extra, k, axpy(share, offset, three(extra, k)))
     keep_blocked(handles, stuck, inverse, extra)
-    squeezed = _squeezes(handles)
+    firm = loose == 0.0 or _squeezes(handles)  # what is loose, and pressed from one side only, would be pushed away
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         size = math.sqrt(actuators.whole_inertia[a])
-        actuators.pressing[a] = actuators.automatic[a] * size * norm(three(extra, k)) if squeezed else 0.0
+        actuators.pressing[a] = actuators.automatic[a] * size * norm(three(extra, k)) if firm else 0.0
     for i in range(n):
         force[i] += extra[i]
     return hindered
@@ -292,15 +284,12 @@ def _swiftest(actuators, a):
 @kernel
 def step_off(bodies, actuators, handles, stuck, inverse):
     """Let go of what the wishes would lead away from, were it let go: a foot that is to be lifted may bear weight
-    until then, and would stand for ever. Where there is such a thing, whatever was let go for its sake holds again."""
-    n, live, found = 3 * handles.count[ACTUATORS], handles.live, False
+    until then, and would stand for ever. Is there anything?"""
+    n, found = 3 * handles.count[ACTUATORS], False
     quick = 0.0
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         quick = max(quick, min(norm(pull_of(actuators, a)), _swiftest(actuators, a)) * actuators.arm[a])
-    for h in range(n, handles.count[HANDLES]):
-        handles.lived[h] = live[h]
-        live[h] = 1
     for h in range(n, handles.count[HANDLES]):
         firm = bodies.inverse_mass[handles.body[h, 0]] * bodies.inverse_mass[handles.body[h, 1]] == 0.0
         if handles.kind[h] == PUSH and firm:  # what is loose may fall away by itself
@@ -312,8 +301,9 @@ def step_off(bodies, actuators, handles, stuck, inverse):
             else:
                 _set_live(handles, h, 1)
     if not found:
-        for h in range(n, handles.count[HANDLES]):
-            live[h] = handles.lived[h]
+        hold_on(actuators, handles, ALL, stuck)
+        _invert(handles, stuck, ALL)
+    return found
 
 
 @kernel
