@@ -200,3 +200,47 @@ def test_missed_goals_are_drawn_and_remarked_on(tmp_path):
     assert lines[1] == "ball.goals: the take ends before goal 2, due at 9 s"
     plain, drawn = picture(take, 0.2, size=(320, 180)), picture(take, 0.2, size=(320, 180), overlays=["goals"])
     assert np.any(plain != drawn)
+
+
+@pytest.mark.parametrize("strength", ["auto", "unlimited", 1e9])
+def test_who_is_blocked_is_not_flung_away_and_comes_back_calmly(strength):
+    scene = Scene(seconds=2)
+    scene.body("wall", box=[0.2, 1, 2], at=[1, 4, 1], fixed=True)
+    scene.body("stuck", sphere=0.2, mass=1, at=[0, 4, 0.5])
+    scene["stuck"].goals([{"at": [2, 4, 0.5], "time": 0.7, "hold": True}], strength=strength)
+    for side, name in ((-1, "left"), (1, "right")):
+        scene.body(name, sphere=0.2, mass=1, at=[side, 0, 1])
+        scene[name].goals([{"at": [-side, 0, 1], "time": 1, "hold": True}], strength=strength)
+    take = simulate(scene)
+    assert len(told(take, "goal missed")) == 3
+    assert np.abs(take.position).max() < 4.5
+    speed = np.linalg.norm(np.diff(take.position, axis=0), axis=2) * take.fps
+    assert speed[take.time[1:] > 1.5].max() < 0.1
+
+
+@pytest.mark.parametrize("friction", [0.1, 0.6])
+def test_a_box_that_slides_and_turns_on_the_ground_does_not_tip_over(friction):
+    scene = Scene(seconds=2.5)
+    scene.body("ground", plane={}, fixed=True)
+    scene.body("box", box=[0.3, 0.3, 0.3], mass=1, at=[0, 0, 0.15], coating={"friction": friction})
+    scene["box"].goals(
+        [
+            {"at": [0.7, 0, 0.15], "euler": [0, 0, 90], "time": 1},
+            {"at": [1, 0, 0.15], "euler": [0, 0, 180], "time": 2, "hold": True},
+        ]
+    )
+    take = simulate(scene)
+    assert len(told(take, "goal met")) == 2
+    q = take.orientation[:, take.index("box")]
+    assert np.degrees(2 * np.hypot(q[:, 1], q[:, 2])).max() < 0.1
+    assert np.abs(take.position[:, take.index("box"), 2] - 0.15).max() < 1e-3
+
+
+def test_what_is_held_learns_a_lasting_push():
+    scene = ball(seconds=3, gravity=[0, 0, -9.81])
+    scene["ball"].goals([{"at": [1, 0, 1], "time": 0.8, "hold": True}])
+    scene.push("ball", from_=1.0, until=2.5, force=[0, 20, 0])
+    take = simulate(scene)
+    off = np.linalg.norm(take.position[:, 0] - [1, 0, 1], axis=1)
+    assert off[take.time < 1.5].max() > 0.005
+    assert off[(take.time > 1.6) & (take.time < 2.5)].max() < 1e-4
