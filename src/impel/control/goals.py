@@ -49,8 +49,11 @@ MET = 9.2334  # T/τ: so many time constants of eq. 1 leave a thousandth of a de
 HOLDS = 0.05  # s: τ of what is held ...
 SHORTEST = 2.0  # steps: ... and at least, for the sake of stability
 LAST = 1.5  # steps: if no more are left, they are one
-NEAR_MISS = 1e-3  # m or rad: as near a goal counts as met ...
-SHARE_MISSED = 0.01  # ... or so near, as a share of its course
+NEAR_MISS, NEAR_TURN = 1e-3, math.radians(0.1)  # m and rad: as near a goal counts as met ...
+SHARE_MISSED, SHARE_CREPT = (
+    1e-3,
+    0.01,
+)  # ... or so near, as a share of its course; who creeps there is never quite there
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -356,6 +359,13 @@ def arrive(bodies, goals, a, turns, x, q, rate, time):
         else:
             head_on(goals, a)
         g += 1
+
+
+@kernel
+def is_met(goals, a, g, turns):
+    """Whether the body of an actuator was near enough when its goal g was due."""
+    share = SHARE_CREPT if goals.dynamic[a] == 1 else SHARE_MISSED
+    return goals.miss[g] <= max(NEAR_TURN if turns else NEAR_MISS, share * goals.way[g])
 
 
 @kernel
