@@ -32,3 +32,29 @@ def test_plan_tells_what_was_asked_for() -> None:
     assert plan.holds["left_hand.move"] == [(1.7, pytest.approx(1.9))]
     assert plan.parts["left_hand"] == ["left_hand", "left_fore", "left_upper"]
     assert plan.meetings["give"].cues == ["left_hand.move.3", "right_hand.move.2"]
+
+
+def test_goals_are_drawn() -> None:
+    from impel.analysis.script import Row, _draw_goals, _rows
+    from impel.scene import Scene
+    from impel.stage import simulate
+
+    scene = Scene(seconds=1, gravity=[0, 0, 0])
+    scene.body("ball", sphere=0.1, mass=1, at=[0, 0, 1])
+    scene["ball"].goals([{"at": [0.2, 0, 1], "time": 0.4}, {"at": [40, 0, 1], "time": 0.8, "hold": True}], strength=9)
+    take = simulate(scene)
+    assert list(_rows(take, plan_of(scene))) == [Row("ball", "goals")]
+
+    drawn: list[tuple[float, object]] = []
+
+    class Axes:
+        def plot(self, x: list[float], y: list[float], **style: object) -> None:
+            drawn.append((x[0], style.get("marker")))
+
+        def annotate(self, text: str, at: tuple[float, float], **style: object) -> None:
+            drawn.append((at[0], text))
+
+    _draw_goals(Axes(), take, "ball.goals", 0, "black", 1.0)
+    assert (0.4, "0") in drawn
+    assert (0.4, "x") not in drawn
+    assert (0.8, "x") in drawn

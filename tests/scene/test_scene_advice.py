@@ -160,3 +160,52 @@ def test_a_relaxation_that_speed_makes_void_is_noticed(scene, kind):
     assert numbers.longest_step == pytest.approx(usual.longest_step)
     getattr(scene["ball"], kind)(keys, alpha=0.1, relaxation=0.2)
     assert not any("relaxation" in line for line in warnings(scene))
+
+
+def test_goals_and_appointments_that_wait_in_vain_are_named(scene):
+    scene["ball"].goals(
+        [
+            {"at": [1, 0, 1], "time": 0.5, "hold": True, "until": "late"},
+            {"at": [1, 0, 2], "time": 1, "hold": True, "until": "never"},
+            {"at": [1, 0, 3], "time": 4},
+        ]
+    )
+    scene.body("other", sphere=0.2, mass=1, at=[0, 3, 1])
+    scene["other"].move([[0, 3, 1], {"at": [1, 3, 1], "time": 2}])
+    scene.appointment("late", cues=["other.move.1"])
+    scene.appointment("first", cues=["ball.goals.2"])
+    scene.appointment("never", cues=["other.move.1"], after=["first"])
+    scene.appointment("apart", cues=["ball.goals.0", "ball2.goals.0"])
+    scene.body("ball2", sphere=0.2, mass=1, at=[0, 6, 1])
+    scene["ball2"].goals([{"at": [1, 6, 1], "time": 1.5}])
+    assert problems(scene) == []
+    assert warnings(scene) == [
+        "appointments.apart.cues: ball.goals.0 (0.5 s) and ball2.goals.0 (1.5 s) are goals, which wait for nobody, so "
+        "they do not happen together",
+        "actors.ball.goals.0.until: late is kept at 2 s at the earliest, after 1 s, when goal 1 is due, which is "
+        "missed so",
+        "actors.ball.goals.1.until: never waits for ball.goals.2, and that is never tried while goal 1 is held",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("goals", "line"),
+    [
+        ([{"at": [1, 0, 1], "time": 1e-9}], "0.time: only 1e-09 s is left for this goal; give it 0.001 s or more"),
+        (
+            [{"at": [0, 0, 1]}, {"at": [0, 0, 2], "time": 1}],
+            "0.time: is missing, and no time is left for this goal; give it a time",
+        ),
+    ],
+)
+def test_goals_without_time_for_them_are_refused(scene, goals, line):
+    scene["ball"].goals(goals)
+    (found,) = problems(scene)
+    assert found.endswith(line)
+
+
+def test_cues_of_goals_are_listed_with_the_times_that_were_shared_out(scene):
+    from impel.stage.cueing import cues
+
+    scene["ball"].goals([{"at": [1, 0, 1]}, {"at": [4, 0, 1], "time": 2}])
+    assert list(cues(scene)) == ["actors.ball.goals: cues ball.goals.0 (0.5 s), ball.goals.1 (2 s)"]

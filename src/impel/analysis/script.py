@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from impel.analysis.plots import INK, LINE, PAPER, SOFT, color, plot
 from impel.scene import Scene
 from impel.scene.timing import key_times
+from impel.takes.goals import goals_of
 from impel.takes.take import Take, linear_color
 
 WIDTH = 12.0  # inches
@@ -44,7 +45,7 @@ class Row(NamedTuple):
     """A line of the timeline."""
 
     actor: str
-    kind: str  # "move", "turn", "step", "touches", "limits"
+    kind: str  # "move", "turn", "goals", "step", "touches", "limits"
 
 
 def plan_of(scene: Scene) -> Plan:
@@ -99,7 +100,7 @@ def _rows(take: Take, plan: Plan) -> Iterator[Row]:
     """The lines of the timeline: for each actor its keys, what touches it, and where it was at a limit."""
     labels = list(dict.fromkeys(label for label in take.keys))
     for actor in dict.fromkeys(label.rsplit(".", 1)[0] for label in labels):
-        yield from (Row(actor, kind) for kind in ("move", "turn") if f"{actor}.{kind}" in labels)
+        yield from (Row(actor, kind) for kind in ("move", "turn", "goals") if f"{actor}.{kind}" in labels)
         if _touches(take, plan, actor) or any(actor in bodies for bodies in _ties(take, plan).values()):
             yield Row(actor, "touches")
         if list(_limits(take, plan, actor)):
@@ -173,6 +174,8 @@ def _draw_rows(axes: Any, take: Take, plan: Plan, rows: list[Row], end: float) -
         label = f"{row.actor}.{row.kind}"
         if row.kind in ("move", "turn"):
             _draw_keys(axes, take, plan, label, y, ink, end)
+        elif row.kind == "goals":
+            _draw_goals(axes, take, label, y, ink, end)
         elif row.kind == "touches":
             _draw_touches(axes, take, plan, row.actor, y, end)
         elif row.kind == "limits":
@@ -218,6 +221,25 @@ def _draw_keys(axes: Any, take: Take, plan: Plan, label: str, y: int, ink: str, 
             _write(axes, time, y, str(number), ink)
     for time in _when(take, "strength saturated", label):
         axes.plot([time], [y + 0.28], marker="|", ms=4, color=ALARM, alpha=0.6)
+
+
+def _draw_goals(axes: Any, take: Take, label: str, y: int, ink: str, end: float) -> None:
+    """Goals when they were due: filled if they were met, crossed out if not; and how long they were held."""
+    axes.plot([0, end], [y, y], color=ink, lw=0.8, alpha=0.35, zorder=1)
+    own = [event for event in take.events if event["subject"] == label]
+    freed = {event["details"]["goal"]: event["time"] for event in own if event["kind"] == "goal released"}
+    marks = [mark for mark in goals_of(take) if mark.subject == label and mark.time <= end]
+    for mark in marks:
+        if take.keys[label][mark.number].get("hold") and mark.met is not None:
+            over = freed.get(mark.number, end)
+            axes.plot([mark.time, over], [y, y], color=ink, lw=6, alpha=0.28, solid_capstyle="butt")
+        axes.plot([mark.time], [y], marker="o", ms=6.5, mfc="white", mec=ink, mew=1.1, zorder=3)
+        if mark.met is False:
+            axes.plot([mark.time], [y], marker="x", ms=8, mew=2.2, color=ALARM, zorder=4)
+        elif mark.met:
+            axes.plot([mark.time], [y], marker="o", ms=3.6, color=ink, zorder=4)
+        if len(marks) <= MOST_NUMBERED:
+            _write(axes, mark.time, y, str(mark.number), ink)
 
 
 def _touches(take: Take, plan: Plan, actor: str) -> list[tuple[float, float, str]]:

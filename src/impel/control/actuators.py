@@ -180,6 +180,8 @@ def pursue(bodies, actuators, dt, dt_last):
         if release >= 0 and agreed.state[release] >= DONE:
             let_go_of(goals, a)
             arrive(bodies, goals, a, turns, place, orientation, rate, time)
+        if goals.holding[a] == 0.0:
+            set3(actuators.learnt, a, scale(get3(actuators.learnt, a), math.exp(-actuators.adaptation[a] * dt_last)))
         wish, offset = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         if is_idle(goals, a):
             set3(actuators.asked, a, wish)
@@ -274,7 +276,10 @@ def overtaxed(actuators, s):
 
 @kernel(inline=True)
 def blend_of(actuators, a, dt_last):
-    """Which share of what it has yet to learn an actuator learns in a step."""
+    """Which share of what it has yet to learn an actuator learns in a step; nothing on its way to a goal, which is
+    found anew in every step."""
+    if has_goals(actuators.goals, a) and actuators.goals.holding[a] == 0.0:
+        return 0.0
     return -math.expm1(-actuators.adaptation[a] * dt_last)
 
 
@@ -287,6 +292,8 @@ def steady_rate(actuators, a):
 @kernel
 def slow_down(learnt, rate, actuators, a, blend):
     """What is learnt, less what pushes on a body that is too fast already: an obstacle has given way."""
+    if has_goals(actuators.goals, a):
+        return learnt
     steady, told = steady_rate(actuators, a), get3(actuators.clocks.velocity, a)
     speed2 = dot(rate, rate)
     along = dot(learnt, rate)

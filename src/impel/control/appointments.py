@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.control.frames import is_framed
-from impel.control.goals import has_goals
+from impel.control.goals import has_goals, is_met
 from impel.kernel import Floats, Floats2, Integers, kernel, struct
 from impel.motion.paths import segment_length
 from impel.motion.rotations import norm
@@ -133,7 +133,10 @@ def keep_appointments(actuators, dt_last):
         elif agreed.state[m] == ACTIVE:
             agreed.since[m] += dt_last
         if agreed.state[m] == ACTIVE:
-            if expect(actuators, agreed, m, dt_last) == 0:
+            expected = expect(actuators, agreed, m, dt_last)
+            if misses_a_goal(actuators, agreed, m):
+                agreed.state[m] = MISSED
+            elif expected == 0:
                 agreed.state[m] = DONE
             elif agreed.since[m] >= agreed.timeout[m]:
                 agreed.state[m] = MISSED
@@ -143,6 +146,23 @@ def keep_appointments(actuators, dt_last):
                 slow_down_as_published(actuators, agreed, m, dt_last)
             else:
                 slow_down_for_all(actuators, agreed, m, dt_last)
+
+
+@kernel
+def misses_a_goal(actuators, agreed, m):
+    """Whether a goal that is a cue was due, and its place or its orientation was missed."""
+    goals = actuators.goals
+    for c in range(agreed.first[m], agreed.first[m + 1]):
+        a = agreed.actuator[c]
+        if a < 0 or not has_goals(goals, a):
+            continue
+        written = goals.written[goals.first[a] + agreed.key[c]]
+        for b in range(len(actuators.body)):
+            for g in range(goals.first[b], goals.first[b + 1] if actuators.body[b] == actuators.body[a] else 0):
+                due = goals.written[g] == written and goals.miss[g] >= 0.0
+                if due and not is_met(goals, b, g, actuators.paths.turns[b] == 1):
+                    return True
+    return False
 
 
 @kernel

@@ -22,6 +22,7 @@ from impel.control.courses import (
     rate_after,
     smooth_ending,
 )
+from impel.control.law import limit_size
 from impel.kernel import Floats, Floats2, Integers, kernel, struct
 from impel.motion.rotations import (
     add,
@@ -48,8 +49,11 @@ MET = 9.2334  # T/τ: so many time constants of eq. 1 leave a thousandth of a de
 HOLDS = 0.05  # s: τ of what is held ...
 SHORTEST = 2.0  # steps: ... and at least, for the sake of stability
 LAST = 1.5  # steps: if no more are left, they are one
-NEAR_MISS = 1e-3  # m or rad: as near a goal counts as met ...
-SHARE_MISSED = 0.01  # ... or so near, as a share of its course
+NEAR_MISS, NEAR_TURN = 1e-3, math.radians(0.1)  # m and rad: as near a goal counts as met ...
+SHARE_MISSED, SHARE_CREPT = (
+    1e-3,
+    0.01,
+)  # ... or so near, as a share of its course; who creeps there is never quite there
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +93,7 @@ class Goals:
     dynamic: Integers  # (A,) 1 for dynamic constraints
     landings: Floats  # (L,) s: when steps must end, in order
     most: Floats  # (A,) m/s² or rad/s²: what its strength allows; more is not planned
+    calm: Floats  # (A,) the same of a strength that suits it, if that is less: so fast it comes back to what it holds
     now: Floats  # (1,) s: scratch, when the step begins
     extra: Floats2  # (A, 3) scratch: acceleration that the last try of a step was short of
     last_extra: Floats2  # (A, 3) scratch: the same of the try before
@@ -142,6 +147,7 @@ def make_goals(courses: Sequence[Course | None], bodies: Sequence[int], whole: N
         dynamic=np.array([course is not None and course.behaviour == "dynamic" for course in courses], np.int64),
         landings=_apart(sorted({*(aim.time for aim in aims), *ends})),
         most=np.full(n, np.inf),
+        calm=np.full(n, np.inf),
         now=np.zeros(1),
         extra=np.zeros((n, 3)),
         last_extra=np.zeros((n, 3)),
@@ -274,7 +280,8 @@ def aim(bodies, goals, a, turns, x, q, rate, dt, dt_last):
     set3(goals.carried, a, moves)
     own, left = relative_rate(d, rate, moves, turns), goals.time[g] - goals.now[0]
     if goals.holding[a] == 1.0:
-        soon = settled_rate(d, own, max(HOLDS, SHORTEST * dt), dt)
+        tau = max(HOLDS, SHORTEST * dt)
+        soon = settled_rate(limit_size(d, max(goals.calm[a] * tau * tau, NEAR_MISS)), own, tau, dt)
     elif goals.dynamic[a] == 1:
         whole = goals.time[g] - goals.since[a]
         soon = settled_rate(d, own, max(whole / MET, SHORTEST * dt), dt)
@@ -352,6 +359,13 @@ def arrive(bodies, goals, a, turns, x, q, rate, time):
         else:
             head_on(goals, a)
         g += 1
+
+
+@kernel
+def is_met(goals, a, g, turns):
+    """Whether the body of an actuator was near enough when its goal g was due."""
+    share = SHARE_CREPT if goals.dynamic[a] == 1 else SHARE_MISSED
+    return goals.miss[g] <= max(NEAR_TURN if turns else NEAR_MISS, share * goals.way[g])
 
 
 @kernel

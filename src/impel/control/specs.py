@@ -30,6 +30,7 @@ JOINTED = 8.0  # times as hard must be pulled at links that whip round or line u
 HASTE = 10.0  # times as fast as these may be who have goals to meet
 GOAL_STEP = 1 / 240  # s: in longer ones, what nobody told it of takes a goal-driven body farther off
 PUSHED_ASIDE = 0.25  # m or rad: as far it may be pushed aside on a course, and still be there on time
+UNLIMITED = 10.0  # times the strength that suits its goals: more would only throw about what is in its way
 STANDING_START = 16.0  # |D|/T²: four times the acceleration for a course from rest to rest
 
 
@@ -164,17 +165,13 @@ def make_actuators(
         mover = actors["move"].get(s.body)
         if s.course is not None and s.kind == "turn" and mover is not None:
             automatic[a] = max(automatic[a], load.arm * automatic[mover])
-    strength = np.array(
-        [
-            s.share * auto if s.strength is None else s.strength * (load.arm if s.course is not None else 1.0)
-            for s, auto, load in zip(specs, automatic, loads)
-        ]
-    )
+    strength = np.array([_strength(s, auto, load.arm) for s, auto, load in zip(specs, automatic, loads)])
     whole = wholes(len(bodies.mass), ties, np.isfinite(bodies.mass))
     goals = make_goals([s.course for s in specs], [s.body for s in specs], whole)
     for a, (s, load) in enumerate(zip(specs, loads)):
         if s.course is not None:
             goals.most[a] = max(strength[a] - load.weight, 0.0) / load.inertia
+            goals.calm[a] = max(min(strength[a], automatic[a]) - load.weight, 0.0) / load.inertia
     reach = np.array([reach_of(s.base, s.kind == "turn") for s in specs]).reshape(n, 2)
     for row, s in zip(reach, specs):
         if s.course is not None:  # its target stays where it is: it has goals instead
@@ -246,6 +243,12 @@ def make_actuators(
         pressing=np.zeros(n),
         missed=np.zeros((n, 3)),
     )
+
+
+def _strength(spec: ActuatorSpec, automatic: float, arm: float) -> float:
+    if spec.strength is None:
+        return spec.share * automatic
+    return spec.strength if spec.course is None else min(spec.strength * arm, UNLIMITED * automatic)
 
 
 def _sought(spec: ActuatorSpec, bodies: Solids) -> tuple[float, float]:

@@ -227,6 +227,10 @@ def _each(goals: Goals, name: str, scene: Scene) -> Iterator[str]:
             yield f"{place}.on: its points are all the same, which is no path"
 
 
+def _too_near(left: float) -> str:
+    return f"only {left:.2g} s" if left > 0.0 else "no time"
+
+
 def _between(goals: Goals, name: str, scene: Scene) -> Iterator[str]:
     """Courses that no time is left for, and turns without a shorter way."""
     body = scene.bodies[name]
@@ -239,13 +243,15 @@ def _between(goals: Goals, name: str, scene: Scene) -> Iterator[str]:
     start = 0.0
     for i, (goal, time) in enumerate(zip(goals.keys, times)):
         place = f"actors.{name}.{goals.where(i)}"
-        if goal.time is None and time - start < SHORTEST:
+        if goal.time is None and goal.weight is None and time - start < SHORTEST:
+            yield f"{place}.time: is missing, and {_too_near(time - start)} is left for this goal; give it a time"
+        elif goal.time is None and time - start < SHORTEST:
             yield (
                 f"{place}.weight: leaves only {time - start:.2g} s for this goal; give it less weight, its neighbours "
                 f"more, or a time"
             )
-        elif goal.time is not None and i > 0 and goals.keys[i - 1].time is None and time - start < SHORTEST:
-            yield f"{place}.weight: leaves only {time - start:.2g} s for this goal; give it less weight, or more time"
+        elif time - start < SHORTEST:
+            yield f"{place}.time: {_too_near(time - start)} is left for this goal; give it {SHORTEST:g} s or more"
         start = goal.until if goal.hold and isinstance(goal.until, float) else time
         if not goal.turns:
             continue

@@ -97,7 +97,7 @@ class Goals(Model):
     strength: Strength = Field(
         default="auto",
         description='How hard it may push, in N, and at its rim when it turns; "auto" suits its goals, "60 %" is a '
-        'share of that, "unlimited" any push.',
+        'share of that, "unlimited" ten times that; more is never used.',
     )
     ending: Literal["smooth", "paper"] = Field(
         default="smooth",

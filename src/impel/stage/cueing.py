@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from impel.scene import Scene
+from impel.scene.courses import times_of
 from impel.scene.timing import key_times
 from impel.stage.walkers import troupe_of
 
@@ -10,7 +11,8 @@ MOST_NAMED = 8  # cues of a path that are told one by one; of more, the first an
 
 
 def cues(scene: Scene, source: str = "scene") -> Iterator[str]:
-    """One line for each move, turn and walker: its cues, when they are due if that is told, and a walker's parts."""
+    """One line for each move, turn, goals and walker: its cues, when they are due if that is told, and a walker's
+    parts."""
     for name, actor in scene.actors.items():
         for kind in ("move", "turn"):
             wish = getattr(actor, kind)
@@ -18,6 +20,9 @@ def cues(scene: Scene, source: str = "scene") -> Iterator[str]:
                 due = key_times(wish)
                 told = [_cue(f"{name}.{kind}.{k}", due[k] if due else None) for k in range(len(wish.keys))]
                 yield f"actors.{name}.{kind}: cues {_listed(told)}"
+        if actor.goals is not None:
+            times = times_of(actor.goals, scene.bodies[name], scene)
+            yield f"actors.{name}.goals: cues {_listed([_cue(f'{name}.goals.{k}', t) for k, t in enumerate(times)])}"
     troupe = troupe_of(scene, source)
     for name in scene.walkers:
         told = [_cue(f"{name}.step.{k}", time) for k, time in enumerate(troupe.steps(name))]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.control.appointments import ACTIVE
-from impel.control.goals import NEAR_MISS, SHARE_MISSED
+from impel.control.goals import is_met
 from impel.control.targets import AGO, KEY, NEAREST
 from impel.kernel import Floats2, kernel, struct
 from impel.motion.rotations import get3, get3_at, norm, set3, sub
@@ -24,6 +24,7 @@ LIMIT, SATURATED, REJECTED = map(KINDS, ("joint limit", "strength saturated", "s
 SMALLEST, BROKE, MADE, LET_GO = map(KINDS, ("smallest step", "joint broke", "joint made", "joint let go"))
 BEGINS, KEPT, MISSED = map(KINDS, ("appointment begins", "appointment kept", "appointment missed"))
 MET, OFF, FREED = map(KINDS, ("goal met", "goal missed", "goal released"))
+FAR_OFF = 0.1  # of its course: who is farther off was not late, but elsewhere
 LATEST = 60.0  # s: who would be later than this would never come
 CONE, TWIST = 2, 3  # the limits of a ball, as `other` tells them; 1 is the only one of a joint
 
@@ -229,8 +230,9 @@ def _notice_goals(now, before, events, time):
             continue
         for g in range(int(were.current[a]), min(int(goals.current[a]) + 1, goals.first[a + 1])):
             if goals.miss[g] != were.miss[g] and goals.written[g] >= 0:
-                met = goals.miss[g] <= max(NEAR_MISS, SHARE_MISSED * goals.way[g])
-                events.place[events.count[0], 0] = goals.late[g]
+                met = is_met(goals, a, g, now.paths.turns[a] == 1)
+                far = goals.miss[g] > FAR_OFF * goals.way[g]
+                events.place[events.count[0], 0] = math.inf if far else goals.late[g]
                 tell(events, goals.time[g], MET if met else OFF, a, g - goals.first[a], goals.miss[g])
             if goals.freed[g] != were.freed[g]:
                 tell(events, time, FREED, a, g - goals.first[a], 0.0)
@@ -249,9 +251,22 @@ def _about_goal(label: str, goal: int | None, kind: int, value: float) -> dict[s
     )
 
 
-def _same_moment(event: dict[str, Any], time: float, kind: str, subject: str, goal: int | None) -> bool:
-    same = event["time"] == time and event["kind"] == kind and event["subject"] == subject
-    return same and event["details"]["goal"] == goal
+def _added(told: list[dict[str, Any]], time: float, kind: str, subject: str, details: dict[str, Any]) -> bool:
+    """Add what became of an orientation to what became of the place of the same goal, if that is told: it is met if
+    both are."""
+    alike = ("goal released",) if kind == "goal released" else ("goal met", "goal missed")
+    for event in reversed(told):
+        if event["time"] < time and event["kind"] not in alike:
+            break
+        same = event["time"] == time and event["kind"] in alike and event["subject"] == subject
+        if same and event["details"]["goal"] == details["goal"]:
+            event["kind"] = max(event["kind"], kind)  # "goal missed" comes after "goal met"
+            lates = [each["late"] for each in (event["details"], details) if "late" in each]
+            event["details"] |= details
+            if lates:
+                event["details"]["late"] = None if None in lates else max(lates, key=abs)
+            return True
+    return False
 
 
 def drain(
@@ -295,9 +310,7 @@ def drain(
             if kind == OFF:
                 late = float(events.place[n, 0])
                 details["late"] = late if abs(late) <= LATEST else None
-            last = told[-1] if told else None
-            if last and _same_moment(last, float(events.time[n]), EVENT_KINDS[kind], name, details["goal"]):
-                last["details"] |= details  # a place and an orientation
+            if _added(told, float(events.time[n]), EVENT_KINDS[kind], name, details):
                 continue
         elif kind in (MADE, LET_GO):
             name = joints[subject]

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from impel.control.actuators import Actuators, arm_of
-from impel.control.goals import is_idle
+from impel.control.goals import has_goals, is_idle
 from impel.geometry.kinds import CAPSULE, CYLINDER, INNER, SPHERE
 from impel.kernel import Floats, Floats2, Floats3, Integers, Integers2, kernel, struct
 from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, get4, norm, rotate, scale, set3_at, sub
@@ -34,6 +34,7 @@ TINY = 1e-9
 # Of the base distance, and m: whose target is so much higher takes all its weight off what it stands on; and what is
 # to be turned so much is no sole.
 LIFT, LIFT_MOST = 0.1, 0.02
+BEARS = 1.5  # times its weight: who is as strong can carry itself, and move
 
 
 @struct
@@ -298,6 +299,8 @@ def _hold_contact(bodies, contacts, actuators, handles, p, of_actors):
         return
     if contacts.touching[p] == 0.0 and handles.aims[a] + handles.aims[b] > 0:
         return  # what is only near does not keep anybody from a goal
+    if bodies.inverse_mass[a] * bodies.inverse_mass[b] == 0.0 and (_is_led(actuators, a) or _is_led(actuators, b)):
+        return
     acts = _acts(actuators, handles, actuators.whole[a]) or _acts(actuators, handles, actuators.whole[b])
     if acts != of_actors:
         return
@@ -376,6 +379,18 @@ def _spread(place, p, direction):
     x, y, z = direction
     (xx, xy, xz), (yy, yz, zz) = get3_at(place, p, SPREAD), get3_at(place, p, SPREAD + 3)
     return max(0.0, xx * x * x + yy * y * y + zz * z * z + 2.0 * (xy * x * y + xz * x * z + yz * y * z))
+
+
+@kernel
+def _is_led(actuators, body):
+    """Whether goals say where a body is and how it is turned, and it is strong enough to bear itself: then it does not
+    lean on the ground, whose friction would tip it over."""
+    moves, turns = False, False
+    for n in range(len(actuators.body)):
+        if actuators.body[n] == body and has_goals(actuators.goals, n) and not is_idle(actuators.goals, n):
+            turns |= actuators.paths.turns[n] == 1
+            moves |= actuators.paths.turns[n] == 0 and actuators.strength[n] > BEARS * actuators.weight[n]
+    return moves and turns
 
 
 @kernel

@@ -30,14 +30,14 @@ def outcomes(
     compiled: Compiled, stage: Stage, time: Floats, lengths: Floats, felt: Floats, told: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """The events "held up" and "out of time": one for each actuator that did not come to its last key, or, on a loop,
-    that goes round no more.
+    that goes round no more; and "goal missed" for goals that never came up.
 
     `lengths` (S,) are those of the segments of all paths, in metres or radians; `felt` (F, A, 2) tells how far each
     actuator had come, and whether its strength was used up; `told` are the events until now.
     """
     actuators = stage.actuators
     progress, saturated = felt[:, :, 0], felt[:, :, 1]
-    events = []
+    events = _untried(compiled, stage, float(time[-1]))
     for a, label in enumerate(compiled.actuators):
         assert actuators is not None
         limp = compiled.specs[a].fades and actuators.strength[a] == 0.0  # it was told to go
@@ -75,6 +75,22 @@ def outcomes(
         kind, when = ("held up", time[since]) if held else ("out of time", time[-1])
         events.append({"time": float(when), "kind": kind, "subject": label, "details": details})
     return events
+
+
+def _untried(compiled: Compiled, stage: Stage, end: float) -> list[dict[str, Any]]:
+    """The events "goal missed" of goals that never came up, for the one before was not let go."""
+    events = {}
+    for a, label in enumerate(compiled.actuators):
+        if stage.actuators is None or not is_goal(label):
+            continue
+        goals, subject = stage.actuators.goals, label.rpartition(".")[0]
+        held = int(goals.written[int(goals.current[a])]) if goals.holding[a] == 1.0 else -1
+        for g in range(goals.first[a], goals.first[a + 1]):
+            if goals.written[g] >= 0 and goals.miss[g] < 0.0 and goals.time[g] <= end:
+                details = {"goal": int(goals.written[g]), "held": held}
+                told = {"time": float(goals.time[g]), "kind": "goal missed", "subject": subject, "details": details}
+                events[subject, details["goal"]] = told
+    return list(events.values())
 
 
 def _overload(

@@ -30,6 +30,7 @@ from impel.scene.turning import turn_path
 from impel.scene.values import WORLD
 from impel.stage.walkers import Troupe
 
+HELD_ADAPTATION = 20.0  # 1/s: how fast what holds a goal learns a lasting push
 BASE = 1.0  # m or rad: goals know no base distance
 
 
@@ -247,7 +248,7 @@ def goal_spec(wished: Wish, goals: Goals, solids: list[Solid], index: dict[str, 
         keys=np.array(keys),
         base=BASE,
         alpha=0.0,
-        adaptation=0.0,
+        adaptation=HELD_ADAPTATION,
         strength=strength,
         share=share,
         fades=fades,

@@ -5,6 +5,8 @@ from typing import Any
 from impel.takes.goals import goals_of
 from impel.takes.take import Take
 
+LITTLE_OFF, LITTLE_TURNED = 1e-3, 0.1  # m and degrees: of a goal that was missed, not worth a word
+JUST = 0.1  # s: what touched it no longer ago was in its way, and what it touched no later it stood on
 VISIBLE = 1 / 60  # s: motion that went badly for no longer than this in all cannot be seen
 
 REMEDIES = {
@@ -37,14 +39,19 @@ def remarks(take: Take) -> list[str]:
 def _goals(take: Take) -> list[str]:
     """One line for each actor that missed goals, about the worst."""
     lines = []
-    missed = [event for event in take.events if event["kind"] == "goal missed"]
+    unmet = [event for event in take.events if event["kind"] == "goal missed"]
+    for event in unmet:
+        if "held" in event["details"]:
+            goal, held = event["details"]["goal"], event["details"]["held"]
+            lines.append(f"{event['subject']}: goal {goal} never came up, for goal {held} was not let go")
+    missed = [event for event in unmet if "held" not in event["details"]]
     for subject in dict.fromkeys(event["subject"] for event in missed):
         own = [event for event in missed if event["subject"] == subject]
         worst = max(own, key=lambda e: max(e["details"].get("distance", 0.0), e["details"].get("angle", 0.0) / 60))
         numbers = [str(event["details"]["goal"]) for event in own]
         which = f"goal {numbers[0]}" if len(own) == 1 else f"goals {', '.join(numbers[:-1])} and {numbers[-1]}"
         at = "" if len(own) == 1 else f" goal {worst['details']['goal']}"
-        lines.append(f"{subject}: missed {which},{at} by {_miss(worst['details'])}; {_cure(take, subject)}")
+        lines.append(f"{subject}: missed {which},{at} by {_miss(worst['details'])}; {_cure(take, worst)}")
     late = [mark for mark in goals_of(take) if mark.met is None and mark.time > take.time[-1] + 1e-9]
     for subject in dict.fromkeys(mark.subject for mark in late):
         own_late = [mark for mark in late if mark.subject == subject]
@@ -53,20 +60,48 @@ def _goals(take: Take) -> list[str]:
 
 
 def _miss(details: dict[str, Any]) -> str:
-    ways = [f"{plain(details['distance'], 2)} m"] if "distance" in details else []
-    ways += [f"{plain(details['angle'], 2)}°"] if "angle" in details else []
+    ways = [f"{plain(details['distance'], 2)} m"] if details.get("distance", 0.0) > LITTLE_OFF else []
+    ways += [f"{plain(details['angle'], 2)}°"] if details.get("angle", 0.0) > LITTLE_TURNED else []
     late = details.get("late")
     when = "" if late is None else f" ({plain(1e3 * abs(late), 2)} ms {'late' if late > 0 else 'early'})"
     return " and ".join(ways) + when
 
 
-def _cure(take: Take, subject: str) -> str:
+def _cure(take: Take, event: dict[str, Any]) -> str:
+    subject = event["subject"]
+    for other in take.events:
+        if other["kind"] == "goal released" and other["subject"] == subject and other["time"] > event["time"]:
+            held = other["details"]["goal"]
+            if held < event["details"]["goal"]:
+                return f"goal {held} was held until {other['time']:.2f} s: let it go before"
+    touched = _touched(take, subject.rpartition(".")[0], event["time"])
+    if touched:
+        return f"it touched {', '.join(touched)}: a goal round that, or more time, would do"
     weak = [e for e in take.events if e["kind"] == "strength saturated" and e["subject"].startswith(f"{subject}.")]
     if weak:
         unit = "N·m" if weak[0]["subject"].endswith(".turn") else "N"
         used = f"{plain(weak[0]['details']['strength'], 3)} {unit}"
         return f'all its strength of {used} was used: more of it, "unlimited", or more time would do'
-    return "something was in its way: a goal round it, or more time, would do"
+    return "something kept it from it: a goal within reach, or more time, would do"
+
+
+def _touched(take: Take, body: str, time: float) -> list[str]:
+    """What touched a body at a time, or shortly before; but not what it has touched from the start."""
+    since: dict[str, float] = {}
+    gone: dict[str, float] = {}
+    for event in take.events:
+        if event["kind"] not in ("contact begins", "contact ends") or event["time"] > time:
+            continue
+        pair = [event["subject"], event["details"]["with"]]
+        if body in pair:
+            other = pair[pair[0] == body]
+            if event["kind"] == "contact begins":
+                since[other] = event["time"]
+                gone.pop(other, None)
+            else:
+                gone[other] = event["time"]
+    lately = time - JUST
+    return [other for other, when in since.items() if when > JUST and gone.get(other, time) > lately]
 
 
 def plain(number: float, digits: int) -> str:
