@@ -45,9 +45,9 @@ def crate(mass: float = 200.0) -> Scene:
 
 @pytest.fixture(scope="module")
 def waited():
-    """A crate that is drawn away after 6 s."""
+    """A crate that is drawn up and away after 6 s."""
     scene = crate()
-    scene.push("crate", spring=20000, to=[[6, 4.5, 0, 0.4], [8, 4.5, 5, 0.4]], **{"from": 6})
+    scene.push("crate", spring=20000, to=[[6, 4.5, 0, 0.4], [8, 4.5, 0, 5]], **{"from": 6})
     return simulate(scene)
 
 
