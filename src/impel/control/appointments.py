@@ -65,7 +65,6 @@ class Appointments:
     first: Integers  # (M + 1,)
     actuator: Integers  # (C,) -1 for what happens by itself
     key: Integers  # (C,) of its path
-    due: Floats  # (C,) s: when that happens
     first_parent: Integers  # (M + 1,)
     parent: Integers
     needs: Integers  # (M,) how many parents must be over
@@ -74,6 +73,7 @@ class Appointments:
     given: Floats2  # (A, 2) stiffness and damping, which that rule changes
     waits: Floats  # (A,) scratch: the share of its full pace at which an actuator should go; 2 if nobody waits for it
     door: Floats  # (C,) scratch, s: how long a member would still need after the coming step
+    due: Floats  # (C,) s: when what happens by itself does, as far as is known
     # State.
     state: Floats  # (M,) WAITING ...
     since: Floats  # (M,) s: how long it has been active
@@ -84,6 +84,7 @@ class Appointments:
     # that was not reduced
 
     STATE = ("state", "since", "gets_on", "share", "left", "alpha")
+    KEPT = ("due",)
 
 
 def make_appointments(agreed: Sequence[Agreed], given: NDArray[np.float64]) -> Appointments:

@@ -95,7 +95,7 @@ def _appointment(appointment: Appointment, where: str, scene: Scene) -> Iterator
         if appointment.regulator == "paper" and _goes_by_times(scene, actor, kind):
             yield f"{place}: {actor}.{kind} has times on its keys, which the rule of the paper knows nothing of"
     if appointment.cues and all(cue.split(".")[1:2] == ["step"] for cue in appointment.cues):
-        yield f"{where}.cues: are all of walkers, and these wait for nobody; add a cue of an actor"
+        yield f"{where}.cues: are all of walkers, and these do not wait for each other; add a cue of an actor"
     if appointment.needs is not None and appointment.needs > len(appointment.after):
         count = len(appointment.after)
         yield f"{where}.needs: must be at most {count}, the number of appointments in after, got {appointment.needs}"
