@@ -221,3 +221,23 @@ def test_who_sets_out_after_an_appointment_that_is_to_come_waits_too() -> None:
     scene.appointment("start", ["timed.move.2", "plate.turn.0"], after=["meet"])
     performance = played(scene)
     assert min(passed(performance, ["plate.turn.1"])) > told(performance, "appointment kept")["start"][0] > 3.9
+
+
+@pytest.mark.parametrize(("timeout", "count"), [(None, 1), (1.0, 0)])
+def test_appointments_that_cross_are_told_in_one_line(timeout: float | None, count: int) -> None:
+    scene = company(3)
+    scene.appointment("x", ["timed.move.1", "free.move.2"], timeout=timeout)
+    scene.appointment("y", ["timed.move.2", "free.move.1"])
+    lines = problems(scene)
+    assert len(lines) == count
+    assert all(line.startswith("appointments.x.cues: can never be kept") and "x -> y -> x" in line for line in lines)
+
+
+def test_remark_on_a_missed_appointment_names_who_did_not_come_and_joints_that_wait_for_it() -> None:
+    scene = company(2)
+    scene.body("apple", sphere=0.05, mass=0.1, at=[2, 0, 1])
+    scene.joint("grip", weld=["timed", "apple"], **{"from": "meet"})
+    scene.appointment("meet", CUES, timeout=1)
+    (line,) = [line for line in simulate(scene).remarks() if line.startswith("appointments.")]
+    assert line.startswith("appointments.meet was missed at 1.00 s, without timed.move.1, free.move.1, plate.turn.1")
+    assert "joints.grip is never made" in line

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
 from impel.physics.joint_specs import KINDS
 from impel.physics.joints import FRAME_A, Joints
+from impel.scene import Scene
 from impel.stage.compile import Compiled
 from impel.stage.state import Stage
 from impel.stage.wishes import is_goal
@@ -74,6 +75,26 @@ def outcomes(
             details |= {"needs": left / float(max(pace, CREEP * speed))}
         kind, when = ("held up", time[since]) if held else ("out of time", time[-1])
         events.append({"time": float(when), "kind": kind, "subject": label, "details": details})
+    return events
+
+
+def and_what_waits(scene: Scene, told: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Events, in which appointments that were missed tell who did not come, and which joints wait for them in vain."""
+    passed: set[str] = set()
+    events = []
+    for event in told:
+        if event["kind"] == "key passed":
+            passed.add(f"{event['subject']}.{event['details']['key']}")
+        if event["kind"] == "appointment missed":
+            name = event["subject"]
+            cues = [cue for cue in scene.appointments[name].cues if cue.split(".")[1] in ("move", "turn")]
+            waits = {
+                "absent": [cue for cue in cues if cue not in passed],
+                "never made": [joint for joint, each in scene.joints.items() if each.from_ == name],
+                "never let go": [joint for joint, each in scene.joints.items() if each.until == name],
+            }
+            event = event | {"details": event["details"] | waits}
+        events.append(event)
     return events
 
 
