@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from impel.scene.actors import RELAXATION, Move, Turn
 from impel.scene.checks import held, too_weak
-from impel.scene.derived import Drive, drive, mass_of, sag
+from impel.scene.derived import Drive, drive, mass_of, sag, settled
 from impel.scene.joints import Joint
 from impel.scene.scene import Scene
 from impel.scene.timing import acceleration, is_timed, key_times
@@ -28,7 +28,7 @@ def warnings(scene: Scene) -> list[str]:
     for name, actor in scene.actors.items():
         for kind, wish in (("move", actor.move), ("turn", actor.turn)):
             if wish is not None:
-                lines += _path(wish, drive(wish), name, f"actors.{name}.{kind}", scene)
+                lines += _path(wish, drive(settled(wish, scene.bodies)), name, f"actors.{name}.{kind}", scene)
     return lines
 
 
