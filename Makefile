@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 VALIDATOR := .cache/gltf-validator
 
 THREE := src/impel/studio/three
-.PHONY: demo studio soak test test-plain test-wheel library wheel audit bench fuzz fuzz-takes fuzz-ends fuzz-goals rewind gallery pictures pages lint clean
+.PHONY: demo studio soak test test-plain test-wheel library wheel audit bench fuzz fuzz-takes fuzz-ends fuzz-goals rewind wishes gallery pictures pages lint clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/impel demo -o out
@@ -64,6 +64,10 @@ fuzz-ends: $(VENV)/.test-installed
 # A thousand random sequences of goals: free, pushed, and at the tip of an arm. SEEDS as above.
 fuzz-goals: $(VENV)/.test-installed
 	$(BIN)/python tests/stage/goal_sequences.py $(SEEDS)
+
+# Twelve walks that are to take so long and cost so much.
+wishes: $(VENV)/.test-installed
+	IMPEL_LONG=1 $(BIN)/python -m pytest tests/gaits/test_gait_evolution.py -k there_in_time
 
 # Restores random moments of all kinds of scenes and plays on, to the same bytes.
 rewind: $(VENV)/.test-installed

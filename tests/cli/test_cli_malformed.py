@@ -46,7 +46,7 @@ MALFORMED = [
     ("bodies: {ball: {shape: {box: [1, 1]}}}", "bodies.ball.shape.box: must be three full sizes [x, y, z], got [1, 1]"),
     ("bodies: {ball: {shape: {box: [1, 1, 0]}}}", "bodies.ball.shape.box: each side must be between 1e-06 and 1e+06"),
     ("bodies: {ball: {shape: {capsule: {radius: 1}}}}", "bodies.ball.shape.capsule.length: is missing: How long"),
-    ("bodies: {ball: {shape: {blob: {}}}}", "bodies.ball.shape.blob: needs at least one of points or segments"),
+    ("bodies: {ball: {shape: {blob: {}}}}", "bodies.ball.shape.blob: needs at least one of points, segments or curves"),
     ("bodies: {ball: {shape: {sphere: 0.2}, mass: -1}}", "bodies.ball.mass: must be greater than 0, got -1"),
     ("bodies: {ball: {shape: {sphere: 0.2}, mass: .nan}}", "bodies.ball.mass: must be a finite number, got nan"),
     ("bodies: {ball: {shape: {sphere: .inf}}}", "bodies.ball.shape.sphere: must be a finite number, got inf"),

@@ -1,5 +1,6 @@
 """Evolution meets its wishes, and says what stands in the way of those it cannot meet."""
 
+import os
 import re
 
 import numpy as np
@@ -116,9 +117,11 @@ def walked_as_asked(name, seconds, energy, **options):
 
 @pytest.mark.slow
 def test_a_walk_is_there_in_time_with_the_energy_given():
-    """At least nine of twelve within 2 % and 5 %; of the others the nearest wish that is granted is met."""
-    asked = [(name, *wish) for name, wishes in GO_TO.items() for wish in wishes]
-    assert sum(walked_as_asked(*each) for each in asked) >= 9
+    """At least nine of twelve within 2 % and 5 %; of the others the nearest wish that is granted is met. All twelve are
+    looked at by `make wishes`, one of each walker here."""
+    every = 1 if os.environ.get("IMPEL_LONG") else 4
+    asked = [(name, *wish) for name, wishes in GO_TO.items() for wish in wishes[::every]]
+    assert sum(walked_as_asked(*each) for each in asked) >= 0.75 * len(asked)
 
 
 def test_time_and_energy_are_those_of_the_whole_walk_start_and_stop_included():

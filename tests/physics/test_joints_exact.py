@@ -14,6 +14,7 @@ from impel.physics.exact import hold_exactly
 from impel.physics.gaps import measure_gaps
 from impel.physics.joint_forces import keep_grip
 from impel.physics.joint_specs import JointSpec
+from impel.physics.joints import BROKEN
 from impel.physics.rattle import give_way, hold_island, keep_motion, restore
 from impel.physics.verdicts import IMPRECISE
 
@@ -101,5 +102,5 @@ def test_what_slides_leans_or_is_broken_is_apart_by_what_it_oversteps():
     assert apart(2, turn=(0, 2 * np.sin(0.1), 0))[1] == pytest.approx((0, 0), abs=1e-9)
     assert apart(2, turn=(0, 2 * np.sin(-0.1), 0))[1] == pytest.approx((0, 0.1), abs=1e-9)
     for k in range(2):
-        drop(joints, k)
+        drop(joints, k, BROKEN)
     assert np.all(apart(2, (1, 0, 0), (1, 0, 0)) == 0.0)

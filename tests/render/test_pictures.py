@@ -234,7 +234,7 @@ def test_trails_show_where_bodies_were():
 
 
 def test_unknown_overlays_are_refused():
-    with pytest.raises(Problem, match="expected paths, targets, trails"):
+    with pytest.raises(Problem, match="expected paths, targets, goals, trails"):
         chosen_overlays(["ghosts"])
 
 

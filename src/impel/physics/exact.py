@@ -65,6 +65,7 @@ from impel.physics.soft_rows import is_held
 ITERATIONS = 24  # of Newton's method; 3 to 6 are usual
 HALVINGS = 5  # of one of its steps, where the gaps grow
 ROUNDS = 8  # changes of the set of limits that are met
+SURE = 1e-3  # a scaled pivot that is as good as the largest
 SINGULAR = 1e-12  # scaled pivot below which rows say nothing new
 
 
@@ -343,8 +344,41 @@ def _axis(q, n):
 
 
 @kernel
+def _find_pivot(a, row, k, count):
+    """An entry that is the largest of its row and of its column (a rook's pivot); of all, where that says nothing."""
+    at, across = _largest_below(a, row, k, count, k), k
+    while True:
+        best = across
+        for m in range(k, count):
+            if abs(a[row[at], m]) > abs(a[row[at], best]):
+                best = m
+        if best == across:
+            break
+        across = best
+        other = _largest_below(a, row, k, count, across)
+        if abs(a[row[other], across]) <= abs(a[row[at], across]):
+            break
+        at = other
+    if abs(a[row[at], across]) < SURE:
+        for n in range(k, count):
+            for m in range(k, count):
+                if abs(a[row[n], m]) > abs(a[row[at], across]):
+                    at, across = n, m
+    return at, across
+
+
+@kernel
+def _largest_below(a, row, k, count, m):
+    at = k
+    for n in range(k + 1, count):
+        if abs(a[row[n], m]) > abs(a[row[at], m]):
+            at = n
+    return at
+
+
+@kernel
 def _eliminate(joints, first, last, count):
-    """Solve for the change of the impulses that closes the gaps, with full pivoting; return the matrix's rank.
+    """Solve for the change of the impulses that closes the gaps, with pivots from all over; return the matrix's rank.
 
     Rows and columns are scaled first. What lies beyond the rank is redundant: those impulses do not change.
     """
@@ -371,12 +405,8 @@ def _eliminate(joints, first, last, count):
             a[n, m] *= spare.scale[m]
     rank = count
     for k in range(count):
-        pivot, at, across = 0.0, k, k
-        for n in range(k, count):
-            for m in range(k, count):
-                if abs(a[row[n], m]) > pivot:
-                    pivot, at, across = abs(a[row[n], m]), n, m
-        if pivot < SINGULAR:
+        at, across = _find_pivot(a, row, k, count)
+        if abs(a[row[at], across]) < SINGULAR:
             rank = k
             break
         row[k], row[at] = row[at], row[k]

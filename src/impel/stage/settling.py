@@ -61,6 +61,7 @@ LIVELY = 0.01  # (rad)²: how far the swing of what stands may get on while cont
 # Of the acceleration at base distance: who misses more of its wish is hindered, and what would rise faster if it were
 # let go is to be lifted. (A straight leg that bends rises slowly at first.)
 HINDERED, RISES = 0.1, 0.01
+OPPOSITE = -0.5  # the cosine between directions, from 120° on
 CLOSED = 0.1  # of the base distance: who is kept from its target by more presses as hard as it shall
 
 # Rows of `vectors`.
@@ -254,13 +255,32 @@ def pull(actuators, handles, stuck, inverse, held, loose, gravity):
         share = most / (max(norm(offset), CLOSED * actuators.base[a]) * math.sqrt(actuators.whole_inertia[a]))
         set_three(extra, k, axpy(share, offset, three(extra, k)))
     keep_blocked(handles, stuck, inverse, extra)
+    squeezed = _squeezes(handles)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         size = math.sqrt(actuators.whole_inertia[a])
-        actuators.pressing[a] = actuators.automatic[a] * size * norm(three(extra, k))
+        actuators.pressing[a] = actuators.automatic[a] * size * norm(three(extra, k)) if squeezed else 0.0
     for i in range(n):
         force[i] += extra[i]
     return hindered
+
+
+@kernel
+def _squeezes(handles):
+    """Whether two actors press something loose from opposite sides: what holds it so does not push it away."""
+    begin, end = 3 * handles.count[ACTUATORS], handles.count[HANDLES]
+    for h in range(begin, end):
+        for g in range(begin, h):
+            if handles.kind[h] == PUSH and handles.kind[g] == PUSH:
+                for side in range(2):
+                    for other in range(2):
+                        i = handles.body[h, side]
+                        actors = handles.acts[handles.body[h, 1 - side]] + handles.acts[handles.body[g, 1 - other]]
+                        if i == handles.body[g, other] and handles.acts[i] == 0 and actors == 2:
+                            along = dot(get3_at(handles.row, h, ALONG), get3_at(handles.row, g, ALONG))
+                            if (along if side == other else -along) < OPPOSITE:
+                                return True
+    return False
 
 
 @kernel(inline=True)
