@@ -218,9 +218,8 @@ def tick(bodies, actuators, a, dt, dt_last):
     set4(actuators.pose, a, pose)
     set3(actuators.tangent, a, tangent)
     behind = norm(way_between(pose, turns, place_of(bodies, actuators, a), turn_of(bodies, actuators, a)))
-    clocks.pace[a] = pace_for(
-        clocks, a, actuators.appointments.waits[a], pace_ahead(actuators, a, i, u), behind / base, dt
-    )
+    most = 1.0 if clocks.timed[a] == 1 else pace_ahead(actuators, a, i, u)
+    clocks.pace[a] = pace_for(clocks, a, actuators.appointments.waits[a], most, behind / base, dt)
     way = clocks.pace[a] * dt * norm(full_rate(actuators, a, i, u, tangent))
     if behind + 2.0 * way > base:  # it may be too far
         mind_the_distance(bodies, actuators, a, dt)
@@ -228,11 +227,9 @@ def tick(bodies, actuators, a, dt, dt_last):
 
 @kernel
 def pace_ahead(actuators, a, i, u):
-    """The share of its full pace that a target may have: it brakes for a key where its path turns back, as its body
-    can. (Times on a path see to that themselves.)"""
+    """The share of its full pace that a target on a path without times may have: it brakes for a key where its path
+    turns back, as its body can."""
     paths, turns = actuators.paths, actuators.paths.turns[a] == 1
-    if actuators.clocks.timed[a] == 1:
-        return 1.0
     row, full = paths.segments[paths.first_segment[a] + i], full_speed(actuators, a)
     _, tangent = pose_at(row, 1.0, turns)
     if norm(tangent) > TURNS_BACK * row[FASTEST]:
