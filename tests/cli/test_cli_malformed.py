@@ -257,8 +257,8 @@ MALFORMED = [
         "actors.ball.move.keys.1.in: a key cannot be in its own body",
     ),
     (
-        TWO + "actors: {a: {move: {keys: [[0, 0, 0], {at: [0, 0, 0], in: b}]}}}",
-        "actors.a.move.base_distance: is missing: it cannot be derived",
+        TWO + "actors: {a: {turn: {keys: [{euler: [0, 0, 0]}, {euler: [0, 0, 9], in: b}]}}}",
+        "actors.a.turn.base_angle: is missing: it cannot be derived",
     ),
     (
         TWO

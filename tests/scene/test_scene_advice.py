@@ -209,3 +209,21 @@ def test_cues_of_goals_are_listed_with_the_times_that_were_shared_out(scene):
 
     scene["ball"].goals([{"at": [1, 0, 1]}, {"at": [4, 0, 1], "time": 2}])
     assert list(cues(scene)) == ["actors.ball.goals: cues ball.goals.0 (0.5 s), ball.goals.1 (2 s)"]
+
+
+def test_keys_after_the_end_of_the_take_are_told_in_one_line(scene):
+    scene["ball"].move([[0, 0, 1], *({"at": [k, 0, 1], "time": 10 * k} for k in range(1, 6))])
+    (line,) = warnings(scene)
+    assert line == "actors.ball.move.keys.3.time: 30 is after the end of the take at 20, with 2 more keys"
+
+
+def test_times_that_nothing_could_keep_are_told_in_one_line(scene):
+    scene["ball"].move([[0, 0, 1], *({"at": [50 * (k == 2), 0, 1 + k], "time": 0.1 * k} for k in range(1, 6))])
+    (line,) = warnings(scene)
+    assert line.startswith("actors.ball.move.keys.2.time: asks for 500 m/s on the way there, which is over 100")
+    assert "(2 keys are so)" in line
+
+
+def test_a_strength_over_time_may_be_no_share(scene):
+    scene["ball"].move([[0, 0, 1], [2, 0, 1]], strength=[[0, "auto"], [1, "0 %"]])
+    assert scene.actors["ball"].move.strength == [(0.0, "auto"), (1.0, 0.0)]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from impel.scene import Scene, parse_scene
-from impel.scene.derived import base_of, drive, sag, weight
+from impel.scene.derived import base_of, drive, sag, settled, weight
 from impel.scene.following import followed
 from impel.scene.ways import angle_between
 
@@ -121,3 +121,14 @@ def test_what_a_follow_key_leaves_out_stays_as_it_was():
 def test_the_base_angle_of_whole_turns_is_the_eighth_of_one():
     assert base_of(turn(0, 360)) == base_of(turn(0, 180)) == base_of(turn(0, -720)) == pytest.approx(math.pi / 4)
     assert base_of(turn(0, 120, 240, loop=True)) == pytest.approx(math.pi / 6)
+
+
+def test_base_distance_from_the_world_to_a_body_is_that_of_where_it_is_at_the_start():
+    def base(keys):
+        scene = Scene()
+        scene.body("cart", box=[1, 1, 1], fixed=True, at=[2, 0, 0], euler=[0, 0, 90])
+        scene.body("ball", sphere=0.1, at=[0, 0, 1]).move(keys)
+        return drive(settled(scene.actors["ball"].move, scene.bodies)).base
+
+    assert base([[0, 0, 1], {"at": [0, 0, 1], "in": "cart"}]) == pytest.approx(base([[0, 0, 1], [2, 0, 1]]))
+    assert base([[0, 0, 1], {"at": [1, 0, 1], "in": "cart"}]) == pytest.approx(base([[0, 0, 1], [2, 1, 1]]))

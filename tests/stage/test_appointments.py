@@ -179,3 +179,65 @@ def test_those_that_cannot_be_in_step_are_told_in_one_line(group: list[str], lin
     scene.in_step["arm"] = group
     (found,) = problems(scene)
     assert found.startswith(line)
+
+
+def relay(keys: list[Any], cue: int) -> Performance:
+    """A runner without times, who is to pass a cue together with one who takes two seconds."""
+    scene = Scene(seconds=4.5, gravity=[0, 0, 0])
+    scene.body("slow", sphere=0.1, mass=1, at=[0, 0, 1]).move([[0, 0, 1], {"at": [1, 0, 1], "time": 2}])
+    scene.body("runner", sphere=0.1, mass=1, at=[0, 1, 1]).move(keys, speed=1)
+    scene.appointment("meet", ["slow.move.1", f"runner.move.{cue}"])
+    return Performance(scene)
+
+
+def test_who_turns_back_after_an_appointment_goes_as_fast_as_told() -> None:
+    performance, speeds = relay([[0, 1, 1], [1.2, 1, 1], [0, 1, 1]], 1), []
+    while performance.frame < performance.compiled.frames - 1:
+        performance.next_frame()
+        speeds.append(np.linalg.norm(performance.stage.bodies.velocity[1]))
+    assert passed(performance, ["runner.move.1"]) == pytest.approx([2.0], abs=0.1)
+    assert passed(performance, ["runner.move.2"]) == pytest.approx([3.3], abs=0.2)
+    assert max(speeds) < 1.1
+
+
+@pytest.mark.parametrize(
+    ("keys", "cue"), [([[0, 1, 1], [1, 1, 1]], 0), ([[0, 1, 1], {"at": [1, 1, 1], "time": 1}], 0),
+                      ([[0, 1, 1], [0, 1, 1], [1, 1, 1]], 1)],
+)  # fmt: skip
+def test_who_is_to_set_out_with_others_waits_for_them_at_the_start(keys: list[Any], cue: int) -> None:
+    performance = relay(keys, cue)
+    while performance.time < 1.9:
+        performance.next_frame()
+    assert np.linalg.norm(performance.stage.bodies.position[1] - [0, 1, 1]) < 1e-3
+    while performance.frame < performance.compiled.frames - 1:
+        performance.next_frame()
+    assert told(performance, "appointment kept")["meet"] == pytest.approx([2.0], abs=0.02)
+    assert performance.stage.bodies.position[1, 0] == pytest.approx(1.0, abs=0.01)
+
+
+def test_who_sets_out_after_an_appointment_that_is_to_come_waits_too() -> None:
+    scene = company(6)
+    scene.appointment("meet", ["timed.move.1", "free.move.1"])
+    scene.appointment("start", ["timed.move.2", "plate.turn.0"], after=["meet"])
+    performance = played(scene)
+    assert min(passed(performance, ["plate.turn.1"])) > told(performance, "appointment kept")["start"][0] > 3.9
+
+
+@pytest.mark.parametrize(("timeout", "count"), [(None, 1), (1.0, 0)])
+def test_appointments_that_cross_are_told_in_one_line(timeout: float | None, count: int) -> None:
+    scene = company(3)
+    scene.appointment("x", ["timed.move.1", "free.move.2"], timeout=timeout)
+    scene.appointment("y", ["timed.move.2", "free.move.1"])
+    lines = problems(scene)
+    assert len(lines) == count
+    assert all(line.startswith("appointments.x.cues: can never be kept") and "x -> y -> x" in line for line in lines)
+
+
+def test_remark_on_a_missed_appointment_names_who_did_not_come_and_joints_that_wait_for_it() -> None:
+    scene = company(2)
+    scene.body("apple", sphere=0.05, mass=0.1, at=[2, 0, 1])
+    scene.joint("grip", weld=["timed", "apple"], **{"from": "meet"})
+    scene.appointment("meet", CUES, timeout=1)
+    (line,) = [line for line in simulate(scene).remarks() if line.startswith("appointments.")]
+    assert line.startswith("appointments.meet was missed at 1.00 s, without timed.move.1, free.move.1, plate.turn.1")
+    assert "joints.grip is never made" in line

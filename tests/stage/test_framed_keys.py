@@ -7,6 +7,7 @@ import pytest
 from rewinding import differences
 
 from impel import Problem, Scene, play
+from impel.motion.orientations import matrix_from_quaternion
 from impel.stage import simulate
 from impel.takes import Take
 
@@ -158,3 +159,16 @@ def test_framed_keys_can_be_changed_while_it_plays(field: str, value: Any) -> No
     take = show.take()
     assert (simulate(show.to_scene()).position == take.position).all()
     assert take.channels["ball.speed"].max() < 5  # it is not thrown
+
+
+def test_a_key_in_a_body_that_joints_hold_and_actors_turn_is_followed() -> None:
+    scene = Scene(seconds=2, gravity=[0, 0, 0])
+    for k, name in enumerate(("upper", "lower")):
+        body = scene.body(name, box=[0.4, 0.1, 0.1], mass=1, at=[0.4 * k + 0.2, 0, 1])
+        scene.joint(f"j{k}", hinge=["upper" if k else "world", body], at=[0.4 * k, 0, 1], axis=[0, 0, 1])
+        body.turn([{"euler": [0, 0, 0]}, {"euler": [0, 0, 90 - 20 * k], "time": 1}, {"euler": [0, 0, 0], "time": 2}])
+    scene.body("fly", sphere=0.02, mass=0.05, at=[0.9, 0, 1]).move([{"at": [0.3, 0, 0], "in": "lower"}])
+    take = simulate(scene)
+    arm, fly = (list(take.names).index(name) for name in ("lower", "fly"))
+    tips = take.position[:, arm] + 0.3 * np.array([matrix_from_quaternion(q)[:, 0] for q in take.orientation[:, arm]])
+    assert np.linalg.norm(take.position[:, fly] - tips, axis=1).max() < 0.005

@@ -212,3 +212,19 @@ def test_strengths_that_cannot_be_are_told(strength: Any, line: str) -> None:
     scene = Scene()
     with pytest.raises(Problem, match=line):
         scene.body("ball", sphere=0.1, mass=1).move([[0, 0, 0]], strength=strength)
+
+
+def test_remark_on_a_hand_that_takes_more_than_it_can_turn_names_a_strength_that_does() -> None:
+    def lines(strength: Any) -> list[str]:
+        scene = Scene(seconds=2)
+        hand = scene.body("hand", box=[0.1, 0.1, 0.1], mass=1, at=[0, 0, 1])
+        hand.move([[0, 0, 1]])
+        hand.turn([{"euler": [0, 0, 0]}], strength=strength)
+        scene.body("cup", sphere=0.05, mass=0.5, at=[0.2, 0, 1])
+        scene.joint("grip", weld=["hand", "cup"], **{"from": 0.01})
+        return simulate(scene).remarks()
+
+    (line,) = [line for line in lines("auto") if line.startswith("hand.turn")]
+    assert "(it carries cup)" in line
+    enough = float(line.split("strength: ")[-1].split()[0])
+    assert not [line for line in lines(enough) if line.startswith("hand.turn")]

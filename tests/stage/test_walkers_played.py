@@ -204,8 +204,29 @@ def test_its_steps_are_foreseen_counted_and_can_be_slowed_down() -> None:
     frames(show, 240)
     told = [event["time"] for event in show.told if event["kind"] == "footfall"]
     assert told == pytest.approx([time for time in foreseen if time <= 4.0])
-    assert show.walks.steps[0] in (len(told), len(told) + 1)  # ticks ahead of the frame
+    assert len(show.walks.falls[0]) in (len(told), len(told) + 1)  # ticks ahead of the frame
     slow = play(scene)
     slow.walks.slowed[0] = 0.5
     frames(slow, 240)
-    assert slow.walks.steps[0] < 0.75 * show.walks.steps[0]
+    assert len(slow.walks.falls[0]) < 0.75 * len(show.walks.falls[0])
+
+
+def drummer(time: float, number: int) -> Scene:
+    """Somebody who is to beat a drum, after `time` at the earliest, when a walker's foot comes down."""
+    scene = meadow(seconds=5, mood=70)
+    scene.body("drum", sphere=0.1, mass=1, at=[0, 3, 1]).move([[0, 3, 1], {"at": [0, 3, 2], "time": time}])
+    scene.appointment("beat", [f"spider.step.{number}", "drum.move.1"])
+    return scene
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_who_waits_for_a_footfall_waits_for_the_real_one_and_a_walker_that_is_early_slows_down(early: bool) -> None:
+    scene = drummer(3.0 if early else 1.0, 4 if early else 6)
+    if not early:  # something holds it up
+        way = [{"time": 0, "at": [2.6, 0, 1]}, {"time": 2, "at": [2.6, 0, 1]}, {"time": 2.5, "at": [2.6, 0, 5]}]
+        scene.body("block", box=[0.3, 3, 2], follows=way)
+    take = simulate(scene)
+    falls = [event["time"] for event in take.events if event["kind"] == "footfall"]
+    (kept,) = [event["time"] for event in take.events if event["kind"] == "appointment kept"]
+    assert kept > 2.5
+    assert falls[4 if early else 6] == pytest.approx(kept, abs=0.1 if early else 0.01)

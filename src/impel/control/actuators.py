@@ -159,7 +159,7 @@ def want(bodies, actuators, dt, dt_last):
         if len(actuators.frames.key) > 0:
             pin_keys(bodies, actuators)
         for a in range(len(actuators.body)):
-            if actuators.clocks.runs[a] == 1 or is_framed(actuators.frames, a):
+            if actuators.clocks.runs[a] == 1.0 or is_framed(actuators.frames, a):
                 lead(actuators, a)
             if actuators.trail[a] > 0.0:
                 drag_behind(bodies, actuators, a)

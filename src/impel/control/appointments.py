@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from impel.control.frames import is_framed
 from impel.control.goals import has_goals, is_met
 from impel.kernel import Floats, Floats2, Integers, kernel, struct
-from impel.motion.paths import segment_length
+from impel.motion.paths import length_between, segment_length
 from impel.motion.rotations import norm
 from impel.motion.splines import pose_at
 
@@ -29,6 +29,8 @@ HOPE = 1.0  # s: ... but will not be held up for longer than that, it is hoped
 DOORSTEP = 1e-5  # s: so near its cue a member waits for the others at the end
 SURE = 1e-6  # s: to which it is known how long a member needs, near the end
 ROUNDING = 1e-9  # s: of a sum of many steps
+EVEN = 0.8  # the share of its speed that a path has half a step on, at least, where it goes on evenly
+HALVINGS = 40  # of a segment, to find a place on it
 
 # Of the rule of the paper, which says "a certain percentage" and "several consecutive time intervals".
 FASTER = 0.1  # per step, by which an α grows again ...
@@ -63,7 +65,6 @@ class Appointments:
     first: Integers  # (M + 1,)
     actuator: Integers  # (C,) -1 for what happens by itself
     key: Integers  # (C,) of its path
-    due: Floats  # (C,) s: when that happens
     first_parent: Integers  # (M + 1,)
     parent: Integers
     needs: Integers  # (M,) how many parents must be over
@@ -72,6 +73,7 @@ class Appointments:
     given: Floats2  # (A, 2) stiffness and damping, which that rule changes
     waits: Floats  # (A,) scratch: the share of its full pace at which an actuator should go; 2 if nobody waits for it
     door: Floats  # (C,) scratch, s: how long a member would still need after the coming step
+    due: Floats  # (C,) s: when what happens by itself does, as far as is known
     # State.
     state: Floats  # (M,) WAITING ...
     since: Floats  # (M,) s: how long it has been active
@@ -82,6 +84,7 @@ class Appointments:
     # that was not reduced
 
     STATE = ("state", "since", "gets_on", "share", "left", "alpha")
+    KEPT = ("due",)
 
 
 def make_appointments(agreed: Sequence[Agreed], given: NDArray[np.float64]) -> Appointments:
@@ -132,6 +135,8 @@ def keep_appointments(actuators, dt_last):
                 agreed.state[m] = ACTIVE
         elif agreed.state[m] == ACTIVE:
             agreed.since[m] += dt_last
+        if agreed.state[m] == WAITING:
+            hold_at_the_start(actuators, agreed, m)
         if agreed.state[m] == ACTIVE:
             expected = expect(actuators, agreed, m, dt_last)
             if misses_a_goal(actuators, agreed, m):
@@ -166,6 +171,22 @@ def misses_a_goal(actuators, agreed, m):
 
 
 @kernel
+def hold_at_the_start(actuators, agreed, m):
+    """Who is to set out with others does not do so before it is known when that will be."""
+    for c in range(agreed.first[m], agreed.first[m + 1]):
+        a = agreed.actuator[c]
+        alone = agreed.first[m + 1] - agreed.first[m] == 1
+        if (
+            a >= 0
+            and agreed.key[c] == 0
+            and not alone
+            and agreed.published[m] == 0
+            and not has_goals(actuators.goals, a)
+        ):
+            agreed.waits[a] = 0.0
+
+
+@kernel
 def expect(actuators, agreed, m, dt_last):
     """Find how long each member still needs; how many are expected?
 
@@ -180,7 +201,7 @@ def expect(actuators, agreed, m, dt_last):
             expected += 1 if agreed.left[c] > ROUNDING else 0
             continue
         agreed.left[c] -= clocks.pace[a] * dt_last
-        if has_passed(actuators, a, agreed.key[c]):
+        if has_passed(actuators, a, agreed.key[c]) or (agreed.published[m] == 1 and agreed.key[c] == 0):
             agreed.left[c] = -1.0
             continue
         expected += 1
@@ -253,10 +274,13 @@ def wait_at_the_door(actuators, dt):
 
 @kernel
 def has_passed(actuators, a, key):
+    """Whether a target has come to a key; of the first, where it begins, whether it has set out."""
     paths = actuators.paths
     if has_goals(actuators.goals, a):
         return actuators.goals.miss[actuators.goals.first[a] + key] >= 0.0
     count = paths.first_segment[a + 1] - paths.first_segment[a]
+    if key == 0:
+        return actuators.lap[a] + actuators.segment[a] + actuators.u[a] > 0.0
     if actuators.lap[a] * count + actuators.segment[a] >= key:
         return True
     return key == count and paths.loops[a] == 0 and actuators.segment[a] == count - 1 and actuators.u[a] == 1.0
@@ -268,6 +292,8 @@ def time_left(actuators, a, key):
     clocks, first = actuators.clocks, actuators.paths.first_segment[a]
     if has_goals(actuators.goals, a):
         return max(actuators.goals.time[actuators.goals.first[a] + key] - actuators.goals.now[0], 0.0)
+    if key == 0:
+        return 0.0
     if clocks.timed[a] == 1:
         return max(clocks.begin[first + key - 1] + clocks.span[first + key - 1] - clocks.time[a], 0.0)
     return length_left(actuators, a, key) / full_speed(actuators, a)
@@ -331,18 +357,40 @@ def full_speed(actuators, a):
 
 
 @kernel
+def point_ahead(row, u, length, turns):
+    """Where on a segment one is after a length from u on, which ends in it; also where its speed is none, for it turns
+    back there, and tells nothing."""
+    low, high = u, 1.0
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        if length_between(row, u, middle, turns) < length:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+@kernel
 def walk_on(actuators, a, i, u, length):
     """Where on a path without times one is who goes on by a length: the segment, where in it, how many laps on."""
     paths, first = actuators.paths, actuators.paths.first_segment[a]
     count, turns, laps = paths.first_segment[a + 1] - first, paths.turns[a] == 1, 0.0
     for _ in range(2 * count + 2):
+        if length <= 0.0:  # also on a segment that leads nowhere
+            break
         row = paths.segments[first + i]
-        speed = norm(pose_at(row, u, turns)[1])
-        if speed > 0.0:  # the speed half-way is good to the third order
-            speed = norm(pose_at(row, min(u + 0.5 * length / speed, 1.0), turns)[1])
-        if speed * (1.0 - u) > length:
+        here, speed = norm(pose_at(row, u, turns)[1]), 0.0
+        if here > 0.0:  # the speed half-way is good to the third order
+            speed = norm(pose_at(row, min(u + 0.5 * length / here, 1.0), turns)[1])
+        if not EVEN * here < speed < here / EVEN:
+            rest = segment_length(row, u, turns)
+            if rest > length:
+                return i, point_ahead(row, u, length, turns), laps
+            length -= rest
+        elif speed * (1.0 - u) > length:
             return i, u + length / speed, laps
-        length -= speed * (1.0 - u)
+        else:
+            length -= speed * (1.0 - u)
         if i + 1 < count:
             i, u = i + 1, 0.0
         elif paths.loops[a] == 1:

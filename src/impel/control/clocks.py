@@ -33,16 +33,16 @@ class Clocks:
     begin: Floats  # (S,) s: when a segment begins ...
     span: Floats  # (S,) s: ... and how long it takes
     leader: Integers  # (A,) the first of those that it is in step with, or -1
-    runs: Integers  # (A,) scratch: 1 if its target goes by the clock in this step
     carried: Floats2  # (A, 3) scratch: how fast the keys of the path carry the target along, see frames.py
     # State.
     time: Floats  # (A,) s: on the path, of loops in their lap
     pace: Floats  # (A,) seconds of the path per second
     late: Floats  # (A,) s
+    runs: Floats  # (A,) 1 if its target goes by the clock: one that has begun to, for an appointment, does so for good
     velocity: Floats2  # (A, 3) of the target, m/s or rad/s
     onward: Floats2  # (A, 3) its mean acceleration over the coming step
 
-    STATE = ("time", "pace", "late", "velocity", "onward")
+    STATE = ("time", "pace", "late", "runs", "velocity", "onward")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,7 @@ def make_clocks(timings: Sequence[Timing | None], paths: Paths, leaders: Sequenc
         begin=begin,
         span=span,
         leader=np.array(leaders if leaders is not None else [-1] * n, np.int64),
-        runs=np.zeros(n, np.int64),
+        runs=np.zeros(n),
         carried=np.zeros((n, 3)),
         time=np.zeros(n),
         pace=np.ones(n),
@@ -126,9 +126,10 @@ def way_between(pose, turns, place, orientation):
 
 
 @kernel
-def pace_for(clocks, a, waits, behind, dt):
-    """How fast a clock goes on while its body is so many base distances away; `waits` for others is below 2."""
-    want = min(waits, 1.0)
+def pace_for(clocks, a, waits, most, behind, dt):
+    """How fast a clock goes on, at `most`, while its body is so many base distances away; `waits` for others is below
+    2."""
+    want = min(waits, most)
     if clocks.hurries[a] == 1 and waits > 1.0:
         want = min(HURRY, 1.0 + max(clocks.late[a], 0.0) / PUNCTUAL)
     pace = want * min(max((1.0 - behind) / (1.0 - SLOWS), 0.0), 1.0)

@@ -57,6 +57,7 @@ class Frames:
     local_told: Floats2  # (F, 4) ... and of these, in the frame of the body
     mover: Integers  # (F,) the actuator that moves the body, or -1 ...
     turner: Integers  # (F,) ... and the one that turns it
+    member: Integers  # (F,) which member of the linkage the body is, or -1
     share: Floats  # (A,) of the velocity of what carries its target, by which that leads
     # State.
     alone: Floats  # (A,) s since the body touched one that can be moved and carries a key
@@ -75,9 +76,11 @@ def make_frames(
     paths: Paths,
     movers: dict[int, int],
     turners: dict[int, int],
+    members: dict[int, int],
 ) -> Frames:
     """`framed` are the framed keys of each actuator, whose places in `paths` are still those in their frames. `movers`
-    and `turners` tell which actuator moves or turns a body, if its wish is known beforehand."""
+    and `turners` tell which actuator moves or turns a body, if its wish is known beforehand; `members`, which bodies
+    hang together with such."""
     rows = [(a, each) for a, keys in enumerate(framed) for each in keys]
     all_told = np.zeros((len(paths.keys), 4))
     for a, given in enumerate(told):
@@ -95,6 +98,7 @@ def make_frames(
         local_told=all_told[where].reshape(n, 4).copy(),
         mover=np.array([movers.get(each.body, -1) for _, each in rows], np.int64),
         turner=np.array([turners.get(each.body, -1) for _, each in rows], np.int64),
+        member=np.array([members.get(each.body, -1) for _, each in rows], np.int64),
         share=np.array(shares, float),
         alone=np.full(len(framed), np.inf),
         pinned=np.zeros(n),
@@ -211,8 +215,28 @@ def motion_of(bodies, actuators, f, k, turns, last, dt_last):
     if turns:
         return rate, turning
     if mover < 0:
-        return rate, (0.0, 0.0, 0.0)
+        return rate, swung(bodies, actuators, frames.member[f], get3(actuators.paths.keys, k))
     return rate, add(get3(actuators.wish, mover), add(cross(turning, arm), cross(spin, cross(spin, arm))))
+
+
+@kernel
+def swung(bodies, actuators, k, place):
+    """The acceleration of a place in a body that joints hold: as all that it hangs on is turned and moved, or none if
+    one of these goes as it likes."""
+    linkage, onward = actuators.linkage, (0.0, 0.0, 0.0)
+    while k >= 0:
+        body, turn = linkage.body[k], linkage.turn[k]
+        if turn < 0 or actuators.against[turn] >= 0:
+            return 0.0, 0.0, 0.0
+        pivot = add(get3(bodies.position, body), rotate(get4(bodies.orientation, body), get3(linkage.pivot, k)))
+        arm, spin = sub(place, pivot), get3(bodies.spin, body)
+        onward = add(onward, add(cross(get3(actuators.wish, turn), arm), cross(spin, cross(spin, arm))))
+        if linkage.parent[k] < 0 and linkage.held[k] == 0:
+            if linkage.move[k] < 0:
+                return 0.0, 0.0, 0.0
+            onward = add(onward, get3(actuators.wish, linkage.move[k]))
+        place, k = pivot, linkage.parent[k]
+    return onward
 
 
 @kernel

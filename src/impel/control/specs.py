@@ -125,6 +125,7 @@ def make_actuators(
         linkage = make_linkage(bodies, ties, actors["move"], actors["turn"])
     paths = make_paths([_seen_keys(s, bodies) for s in specs], [s.loop for s in specs])
     clocks = make_clocks([s.timing for s in specs], paths, leaders)
+    member_of = {int(body): k for k, body in enumerate(linkage.body)}
     frames = make_frames(
         [() if s.against is not None else s.framed for s in specs],
         [None if s.timing is None else s.timing.told for s in specs],
@@ -132,11 +133,11 @@ def make_actuators(
         paths,
         actors["move"],
         {body: a for body, a in actors["turn"].items() if specs[a].against is None},
+        member_of,
     )
     for a in range(n):
         if frames.first[a + 1] > frames.first[a]:
             place_keys(bodies, paths, clocks, frames, a)
-    member_of = {int(body): k for k, body in enumerate(linkage.body)}
     member = np.array([member_of[s.body] for s in specs], np.int64)
     structure = np.searchsorted(linkage.first, member, side="right") - 1
     for a, s in enumerate(specs):  # what a tree cannot tell

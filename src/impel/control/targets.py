@@ -7,6 +7,7 @@ from impel.control.clocks import keep_step, pace_for, place_at, way_between
 from impel.control.frames import is_framed
 from impel.control.law import TINY
 from impel.kernel import kernel
+from impel.motion.paths import length_between
 from impel.motion.rotations import (
     add,
     axpy,
@@ -31,6 +32,8 @@ LOOKS = 256  # at the path in one step, at most; a target that needs more goes o
 ARRIVED = 0.01  # of the base distance: the last key is reached when its body is so near
 AWAY = 0.02  # of the base distance: a body that is so much farther from a key than it was before has been there
 KEY, NEAREST, AGO = range(3)  # columns of `heading` and `reached`
+TURNS_BACK = 0.01  # of its largest speed: slower than this no path without times passes a key but where it turns back
+SLOWEST = 0.02  # of its pace, at which a target comes to such a key
 HALF_TURN = math.radians(170.0)  # beyond this angle the way round that was taken before is kept
 
 
@@ -173,18 +176,23 @@ def advance_targets(bodies, actuators, dt_last):
 
 @kernel
 def go_by_clocks(bodies, actuators, dt, dt_last):
-    """Set the targets that go by the clock, for their paths have times or an appointment is on; `advance_targets`, for
-    which they are far enough, leaves them there."""
+    """Set the targets that go by the clock; `advance_targets`, for which they are far enough, leaves them there.
+
+    These are on paths with times, and those that an appointment is or was on for. (Their bodies are where they are, not
+    the base distance behind: handed back to `advance_targets` they would leap ahead, at a turning point past all of the
+    way back.)
+    """
     clocks, agreed = actuators.clocks, actuators.appointments
     for a in range(len(actuators.body)):
-        clocks.runs[a] = 1 if clocks.timed[a] == 1 or agreed.waits[a] <= 1.0 else 0
-        actuators.enough[a] = math.inf if clocks.runs[a] == 1 else actuators.close[a]
-        if clocks.runs[a] == 1:
+        if clocks.timed[a] == 1 or agreed.waits[a] <= 1.0:
+            clocks.runs[a] = 1.0
+        actuators.enough[a] = math.inf if clocks.runs[a] == 1.0 else actuators.close[a]
+        if clocks.runs[a] == 1.0:
             tick(bodies, actuators, a, dt, dt_last)
     wait_at_the_door(actuators, dt)
     keep_step(clocks)
     for a in range(len(actuators.body)):
-        if clocks.runs[a] == 1:
+        if clocks.runs[a] == 1.0:
             look_ahead(bodies, actuators, a, dt)
 
 
@@ -210,10 +218,24 @@ def tick(bodies, actuators, a, dt, dt_last):
     set4(actuators.pose, a, pose)
     set3(actuators.tangent, a, tangent)
     behind = norm(way_between(pose, turns, place_of(bodies, actuators, a), turn_of(bodies, actuators, a)))
-    clocks.pace[a] = pace_for(clocks, a, actuators.appointments.waits[a], behind / base, dt)
+    most = 1.0 if clocks.timed[a] == 1 else pace_ahead(actuators, a, i, u)
+    clocks.pace[a] = pace_for(clocks, a, actuators.appointments.waits[a], most, behind / base, dt)
     way = clocks.pace[a] * dt * norm(full_rate(actuators, a, i, u, tangent))
     if behind + 2.0 * way > base:  # it may be too far
         mind_the_distance(bodies, actuators, a, dt)
+
+
+@kernel
+def pace_ahead(actuators, a, i, u):
+    """The share of its full pace that a target on a path without times may have: it brakes for a key where its path
+    turns back, as its body can."""
+    paths, turns = actuators.paths, actuators.paths.turns[a] == 1
+    row, full = paths.segments[paths.first_segment[a] + i], full_speed(actuators, a)
+    _, tangent = pose_at(row, 1.0, turns)
+    if norm(tangent) > TURNS_BACK * row[FASTEST]:
+        return 1.0
+    way = length_between(row, u, 1.0, turns)
+    return min(max(math.sqrt(2.0 * actuators.stiffness[a] * actuators.base[a] * way) / full, SLOWEST), 1.0)
 
 
 @kernel(inline=True)

@@ -114,7 +114,7 @@ def fit_path(keys, segments, turns, loops):
 
 
 @kernel
-def _length_between(row, low, high, turns):
+def length_between(row, low, high, turns):
     length = 0.0
     for k in range(len(GAUSS_U)):
         length += GAUSS_WEIGHT[k] * norm(pose_at(row, low + (high - low) * GAUSS_U[k], turns)[1])
@@ -126,7 +126,7 @@ def segment_length(row, low, turns):
     """How long a segment is from `low` to its end, to 5e-7 or so."""
     length = 0.0
     for k in range(4):
-        length += _length_between(row, low + 0.25 * k * (1.0 - low), low + 0.25 * (k + 1) * (1.0 - low), turns)
+        length += length_between(row, low + 0.25 * k * (1.0 - low), low + 0.25 * (k + 1) * (1.0 - low), turns)
     return length
 
 
@@ -134,7 +134,7 @@ def segment_length(row, low, turns):
 def length_until(row, lengths, u, turns):
     """How long a segment is from its key to u, in metres or radians, given where its stretches end."""
     k = min(int(u * LOOKS), LOOKS - 1)
-    return lengths[k] + _length_between(row, k / LOOKS, u, turns)
+    return lengths[k] + length_between(row, k / LOOKS, u, turns)
 
 
 @kernel
@@ -142,7 +142,7 @@ def _add_lengths(paths, lengths):
     for p in range(len(paths.turns)):
         for s in range(paths.first_segment[p], paths.first_segment[p + 1]):
             for k in range(LOOKS):
-                stretch = _length_between(paths.segments[s], k / LOOKS, (k + 1) / LOOKS, paths.turns[p] == 1)
+                stretch = length_between(paths.segments[s], k / LOOKS, (k + 1) / LOOKS, paths.turns[p] == 1)
                 lengths[s, k + 1] = lengths[s, k] + stretch
 
 

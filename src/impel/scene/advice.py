@@ -6,15 +6,17 @@ from itertools import pairwise
 
 from impel.scene.actors import RELAXATION, Move, Turn
 from impel.scene.checks import held, too_weak
-from impel.scene.derived import Drive, drive, mass_of, sag
+from impel.scene.derived import Drive, drive, mass_of, sag, settled
 from impel.scene.joints import Joint
 from impel.scene.meetings import goal_doubts
 from impel.scene.scene import Scene
-from impel.scene.timing import acceleration, is_timed
+from impel.scene.timing import acceleration, is_timed, key_times
 from impel.scene.turning import turn_path
 from impel.scene.values import angle_between
 
 THIN = 0.01  # metres: plates below need hundreds of times as many steps (measured)
+FASTEST = 100.0  # m/s ...
+SPINNING = 200.0  # ... and rad/s, 32 turns a second: what is told to go faster is hardly meant
 LAGS = 0.3  # of the base distance, by which a clock begins to slow down
 FAR = 3.0  # base distances from the first key at which an actor shoots off (9x its speed at 12.5, measured)
 
@@ -27,7 +29,7 @@ def warnings(scene: Scene) -> list[str]:
     for name, actor in scene.actors.items():
         for kind, wish in (("move", actor.move), ("turn", actor.turn)):
             if wish is not None:
-                lines += _path(wish, drive(wish), name, f"actors.{name}.{kind}", scene)
+                lines += _path(wish, drive(settled(wish, scene.bodies)), name, f"actors.{name}.{kind}", scene)
     return lines
 
 
@@ -65,9 +67,12 @@ def _late(scene: Scene) -> Iterator[str]:
             yield f"walkers.{name}.start: {walker.start:g} is after the end of the take at {end:g}"
     for name, actor in scene.actors.items():
         for kind, wish in (("move", actor.move), ("turn", actor.turn)):
-            for i, passed in enumerate(wish.keys if wish is not None else []):
-                if passed.time is not None and passed.time > end:
-                    yield f"actors.{name}.{kind}.keys.{i}.time: {passed.time:g} is after the end of the take at {end:g}"
+            keys = wish.keys if wish is not None else []
+            late = [i for i, passed in enumerate(keys) if passed.time is not None and passed.time > end]
+            if late:  # of a clip, perhaps many
+                others = f", with {len(late) - 1} more keys" if len(late) > 1 else ""
+                where, time = f"actors.{name}.{kind}.keys.{late[0]}.time", keys[late[0]].time
+                yield f"{where}: {time:g} is after the end of the take at {end:g}{others}"
         if actor.goals is not None:
             for i, goal in enumerate(actor.goals.keys):
                 place = f"actors.{name}.{actor.goals.where(i)}"
@@ -121,6 +126,7 @@ def _path(wish: Move | Turn, numbers: Drive, name: str, where: str, scene: Scene
             f"({numbers.base * scale:.3g} {unit}), so it will rush there as fast as its strength allows"
         )
     if timed:
+        yield from _rushed(wish, ways, where)
         yield from _timed(wish, numbers, name, where, scene)
         return
     reach = numbers.speed * scene.world.seconds
@@ -137,6 +143,22 @@ def _path(wish: Move | Turn, numbers: Drive, name: str, where: str, scene: Scene
                 f"{where}.keys.{i}: the path loops here within half the base distance ({numbers.base / 2:.3g} m), "
                 f"so the loop will be skipped; a smaller base_distance keeps it"
             )
+
+
+def _rushed(wish: Move | Turn, ways: list[float], where: str) -> Iterator[str]:
+    """Times that nothing could keep, such as of a sample in a clip that is wrong."""
+    most, unit = (FASTEST, "m/s") if isinstance(wish, Move) else (SPINNING, "rad/s")
+    times = key_times(wish) or []
+    if len(ways) != len(wish.keys) - 1:  # turns that lead through more than is written
+        return
+    spans = [b - a - (key.hold or 0.0) for key, (a, b) in zip(wish.keys, pairwise(times))]
+    fast = [(i, way / span) for i, (way, span) in enumerate(zip(ways, spans), 1) if span > 0 and way / span > most]
+    if fast:
+        (i, speed), more = fast[0], f" ({len(fast)} keys are so)" if len(fast) > 1 else ""
+        yield (
+            f"{where}.keys.{i}.time: asks for {speed:.0f} {unit} on the way there, which is over {most:g} and hardly "
+            f"meant{more}; give more time"
+        )
 
 
 def _timed(wish: Move | Turn, numbers: Drive, name: str, where: str, scene: Scene) -> Iterator[str]:

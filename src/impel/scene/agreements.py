@@ -1,6 +1,7 @@
 """What actors need of each other: keys in each other's frames, and appointments; never in endless circles."""
 
 from collections.abc import Iterator
+from itertools import combinations
 
 from impel.complaints import name_like, say
 from impel.scene.actors import Appointment
@@ -76,6 +77,29 @@ def appointment_problems(scene: Scene) -> Iterator[str]:
     known = {name: [n for n in a.after if n in scene.appointments] for name, a in scene.appointments.items()}
     for circle in _circles(known):
         yield f"appointments.{circle[0]}.after: goes round in a circle: {_round(circle)}; none of them could ever begin"
+    yield from _crossed(scene)
+
+
+def _crossed(scene: Scene) -> Iterator[str]:
+    """Appointments at which actors would wait for each other for ever, each at another one."""
+    places: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    for name, each in scene.appointments.items():
+        waits = len(each.cues) > 1 and each.timeout is None and each.regulator != "paper"
+        for cue in each.cues if waits else ():
+            label, _, number = cue.rpartition(".")
+            if _cue(cue, scene) is None and label.endswith((".move", ".turn")):
+                # Only those that begin at the same time hold each other up.
+                places.setdefault((label, f"{sorted(each.after)} {each.needs}"), []).append((int(number), name))
+    before: dict[str, list[str]] = {name: [] for name in scene.appointments}
+    for met in places.values():
+        for (low, first), (high, second) in combinations(sorted(met), 2):
+            if low < high and first != second:
+                before[second].append(first)
+    for circle in _circles(before):
+        yield (
+            f"appointments.{circle[0]}.cues: can never be kept: those who come wait for each other in a circle "
+            f"({_round(circle)}), each at a key before the next; change the order of the keys, or give a timeout"
+        )
 
 
 def _appointment(appointment: Appointment, where: str, scene: Scene) -> Iterator[str]:
@@ -95,7 +119,7 @@ def _appointment(appointment: Appointment, where: str, scene: Scene) -> Iterator
         if appointment.regulator == "paper" and _goes_by_times(scene, actor, kind):
             yield f"{place}: {actor}.{kind} has times on its keys, which the rule of the paper knows nothing of"
     if appointment.cues and all(cue.split(".")[1:2] == ["step"] for cue in appointment.cues):
-        yield f"{where}.cues: are all of walkers, and these wait for nobody; add a cue of an actor"
+        yield f"{where}.cues: are all of walkers, and these do not wait for each other; add a cue of an actor"
     if appointment.needs is not None and appointment.needs > len(appointment.after):
         count = len(appointment.after)
         yield f"{where}.needs: must be at most {count}, the number of appointments in after, got {appointment.needs}"

@@ -13,7 +13,7 @@ from impel.scene.bodies import Body, FollowKey, Placed
 from impel.scene.cameras import camera_problems
 from impel.scene.changing import while_it_plays
 from impel.scene.courses import goal_problems
-from impel.scene.derived import Drive, base_of, drive, sag, weight
+from impel.scene.derived import Drive, base_of, drive, sag, settled, weight
 from impel.scene.joints import Joint
 from impel.scene.pushes import push_problems
 from impel.scene.scene import Scene
@@ -288,6 +288,7 @@ def _wish(wish: Move | Turn, name: str, where: str, scene: Scene) -> Iterator[st
         yield f"{where}.alpha: give speed or alpha, not both: a speed is reached by choosing alpha"
     elif not count:
         base = "base_distance" if isinstance(wish, Move) else "base_angle"
+        wish = settled(wish, scene.bodies)
         if base_of(wish) is None:
             usual = "try 0.2" if isinstance(wish, Move) else "try 15"
             yield f"{where}.{base}: is missing: it cannot be derived from keys that are in different bodies, {usual}"

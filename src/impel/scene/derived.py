@@ -1,10 +1,11 @@
 """What follows from a scene without being written in it: the numbers behind the defaults, in SI units and radians."""
 
 import math
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from impel.scene.actors import ALPHA, Move, Turn
+from impel.scene.actors import ALPHA, Move, MoveKey, Turn
 from impel.scene.bodies import Body
 from impel.scene.scene import World
 from impel.scene.timing import timetable
@@ -99,6 +100,26 @@ def base_of(wish: Move | Turn) -> float | None:
     if not neighbours(wish):
         return None
     return min([usual_base(wish, STRAIGHT_SHARE), *(max(b, usual_base(wish, RETURN_SHARE)) for b in _at_turns(wish))])
+
+
+def settled(wish: Move | Turn, bodies: Mapping[str, Body]) -> Move | Turn:
+    """A wish whose keys are all in different bodies, with a base distance from where these are at the start, if that is
+    known; any other as it is."""
+    if isinstance(wish, Turn) or base_of(wish) is not None:
+        return wish
+    if any(key.in_ is not None and key.in_ not in bodies for key in wish.keys):  # a part of a walker
+        return wish
+    keys = [key.model_copy(update={"at": _at_start(key, bodies), "in_": None}) for key in wish.keys]
+    return wish.model_copy(update={"base_distance": base_of(wish.model_copy(update={"keys": keys}))})
+
+
+def _at_start(key: MoveKey, bodies: Mapping[str, Body]) -> tuple[float, ...]:
+    if key.in_ is None:
+        return key.at
+    from impel.motion.orientations import matrix_from_quaternion
+
+    body = bodies[key.in_]
+    return tuple(map(float, body.at + matrix_from_quaternion(body.orientation) @ key.at))
 
 
 def _given_base(wish: Move | Turn) -> float | None:

@@ -101,6 +101,13 @@ def _strength(value: Any) -> Any:
     )
 
 
+def _is_none(value: Any) -> bool:
+    """Whether a strength is 0 or "0 %"."""
+    if isinstance(value, str):
+        return bool(re.fullmatch(PERCENT, value)) and float(value.rstrip(" %")) == 0
+    return is_number(value) and value == 0
+
+
 def _strengths(pairs: list[Any] | tuple[Any, ...]) -> Any:
     """A strength over time."""
     if not 0 < len(pairs) <= MOST_MOMENTS or not all(isinstance(p, list | tuple) and len(p) == 2 for p in pairs):
@@ -108,7 +115,7 @@ def _strengths(pairs: list[Any] | tuple[Any, ...]) -> Any:
     times = [time for time, _ in pairs]
     if not all(is_number(time) and 0 <= time <= LARGEST for time in times) or times != sorted(times):
         raise ValueError("its times must be seconds from 0 on, and must not go back")
-    values = [value if is_number(value) and value == 0 else _strength(value) for _, value in pairs]
+    values = [0 if _is_none(value) else _strength(value) for _, value in pairs]
     kinds = {type(value) is str for value in values if value != 0}
     if "unlimited" in values or any(isinstance(value, list) for value in values) or len(kinds) > 1:
         raise ValueError('must be numbers throughout, or "auto" and shares of that such as "60 %", or 0')

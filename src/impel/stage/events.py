@@ -195,7 +195,7 @@ def _notice_actuators(now, before, events, time, dt):
     if now is None:
         return
     for a in range(len(now.body)):
-        pass_time = time - dt if now.clocks.runs[a] == 1 else time  # a clock passes keys where the step begins
+        pass_time = time - dt if now.clocks.runs[a] == 1.0 else time  # a clock passes keys where the step begins
         segments = now.paths.first_segment[a + 1] - now.paths.first_segment[a]
         loops = now.paths.loops[a] == 1
         passed = int(before.lap[a]) * segments + int(before.segment[a])

@@ -1,15 +1,17 @@
 """How it ended for the actors: who did not come to its last key, since when and why, and who was too weak."""
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
 from impel.physics.joint_specs import KINDS
-from impel.physics.joints import FRAME_A, Joints
+from impel.physics.joints import AT_A, AT_B, FRAME_A, Joints
+from impel.scene import Scene
 from impel.stage.compile import Compiled
+from impel.stage.script import FROM
 from impel.stage.state import Stage
 from impel.stage.wishes import is_goal
 from impel.takes.remarks import plain
@@ -50,7 +52,9 @@ def outcomes(
         needs, carrying = 0.0, []
         if saturated[:, a].any():
             carrying = _loose(stage, int(actuators.body[a]), _met(compiled, stage, told, time[saturated[:, a] > 0.0]))
-            needs = _enough(stage, a, carrying)
+            taken = _taken(stage, int(actuators.body[a]))
+            needs = _enough(stage, a, carrying, taken)
+            carrying = sorted({*carrying, *(load.body for load in taken)})
             events += _overload(compiled, stage, a, time, saturated[:, a], needs, carrying)
         if not loops and (actuators.done[a] == 1.0 or left <= NEAR * base):
             continue
@@ -93,6 +97,26 @@ def _untried(compiled: Compiled, stage: Stage, end: float) -> list[dict[str, Any
     return list(events.values())
 
 
+def and_what_waits(scene: Scene, told: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Events, in which appointments that were missed tell who did not come, and which joints wait for them in vain."""
+    passed: set[str] = set()
+    events = []
+    for event in told:
+        if event["kind"] == "key passed":
+            passed.add(f"{event['subject']}.{event['details']['key']}")
+        if event["kind"] == "appointment missed":
+            name = event["subject"]
+            cues = [cue for cue in scene.appointments[name].cues if cue.split(".")[1] in ("move", "turn")]
+            waits = {
+                "absent": [cue for cue in cues if cue not in passed],
+                "never made": [joint for joint, each in scene.joints.items() if each.from_ == name],
+                "never let go": [joint for joint, each in scene.joints.items() if each.until == name],
+            }
+            event = event | {"details": event["details"] | waits}
+        events.append(event)
+    return events
+
+
 def _overload(
     compiled: Compiled, stage: Stage, a: int, time: Floats, saturated: Floats, needs: float, carrying: list[int]
 ) -> list[dict[str, Any]]:
@@ -113,12 +137,37 @@ def _overload(
     ]
 
 
-def _enough(stage: Stage, a: int, carrying: list[int]) -> float:
-    """A strength that would do: what suits its own structure, and what is loose and touches that."""
+class Taken(NamedTuple):
+    """What a joint gives to a body to carry that was not there from the start."""
+
+    body: int
+    reach: float  # m: how far away it may be held
+
+
+def _taken(stage: Stage, body: int) -> list[Taken]:
+    if stage.script is None or stage.joints is None:
+        return []
+    found = []
+    for k, holds in zip(stage.script.joint, stage.script.holds):
+        joint, fixed = stage.joints.each[k], stage.joints.fixed[k]
+        if holds[FROM] > 0.0 and body in (joint["a"], joint["b"]):
+            other = int(joint["b"] if joint["a"] == body else joint["a"])
+            reach = sum(float(np.linalg.norm(fixed[at : at + 3])) for at in (AT_A, AT_B))
+            if stage.bodies.inverse_mass[other] > 0.0:
+                found.append(Taken(other, reach))
+    return found
+
+
+def _enough(stage: Stage, a: int, carrying: list[int], taken: list[Taken]) -> float:
+    """A strength that would do: what suits its own structure, what is loose and touches that, and what it takes."""
     actuators = stage.actuators
     assert actuators is not None
     pull = actuators.inertia[a] * actuators.stiffness[a] * actuators.base[a]
-    load = float(stage.bodies.mass[carrying].sum()) * float(np.linalg.norm(stage.gravity)) * float(actuators.arm[a])
+    gravity = float(np.linalg.norm(stage.gravity))
+    load = float(stage.bodies.mass[carrying].sum()) * gravity * float(actuators.arm[a])
+    for each in taken:
+        mass, arm = float(stage.bodies.mass[each.body]), each.reach if actuators.paths.turns[a] == 1 else 1.0
+        load += mass * (gravity * arm + float(actuators.stiffness[a] * actuators.base[a]) * arm**2)
     needed = 2 * float(actuators.weight[a] + pull) + 2 * load
     return SURE * max(needed, float(actuators.strength[a]) if math.isfinite(actuators.strength[a]) else 0.0)
 

@@ -23,6 +23,7 @@ from impel.stage.apart import Watch
 from impel.stage.changing import adopt
 from impel.stage.compile import compile_scene
 from impel.stage.events import drain, make_events, tell_rough
+from impel.stage.footfalls import expect_footfalls
 from impel.stage.moment import Moment
 from impel.stage.opening import displaced, overlaps
 from impel.stage.pushes import make_pushes
@@ -280,7 +281,10 @@ class Performance:
             return []
         compiled, until = self.compiled, self.time + self.compiled.pace.frame_seconds
         bodies, followers = self.stage.bodies, self.stage.followers
-        return go_on(compiled.troupe, self.walks, bodies, compiled.bodies, followers, self.time, until)
+        told = go_on(compiled.troupe, self.walks, bodies, compiled.bodies, followers, self.time, until)
+        if self.stage.actuators is not None and self.scene.appointments:
+            expect_footfalls(self.scene, compiled.troupe, self.walks, self.stage.actuators.appointments, until)
+        return told
 
     @property
     def now(self) -> float:

@@ -22,7 +22,7 @@ from impel.scene.courses import times_of
 from impel.scene.shapes import BAKED
 from impel.stage.landing import off_by
 from impel.stage.lines import lines_of
-from impel.stage.outcome import outcomes
+from impel.stage.outcome import and_what_waits, outcomes
 from impel.stage.performance import Performance
 from impel.stage.wishes import is_goal
 from impel.takes.take import GROUND, PALETTE, Take
@@ -121,7 +121,7 @@ class Recorder:
             orientation=orientation,
             shapes=[_drawn(body) for body in compiled.cast.values()],
             colors=[_color(i, body) for i, body in enumerate(compiled.cast.values())],
-            events=sorted([*told, *ends], key=lambda event: event["time"]),
+            events=sorted([*and_what_waits(scene, told), *ends], key=lambda event: event["time"]),
             channels=channels,
             tracks=tracks,
             paths=paths,

@@ -82,13 +82,13 @@ class Walks:
         self.first: list[int] = []  # the tick since its start at which each one's keys begin
         self.going: list[bool] = []  # whether it goes on, or waits
         self.slowed: list[float] = []  # the share of its pace that it is asked to keep, such as for an appointment
-        self.steps: list[int] = []  # how many feet have come down
+        self.falls: list[tuple[float, ...]] = []  # when feet came down, in seconds
         self.coming: list[dict[str, Any]] = []  # events of the ticks that are known already, and of no frame yet
 
     def copied(self) -> "Walks":
         other = Walks()
         other.states = copy.deepcopy(self.states)
-        for name in ("first", "going", "slowed", "steps", "coming"):
+        for name in ("first", "going", "slowed", "falls", "coming"):
             setattr(other, name, list(getattr(self, name)))
         return other
 
@@ -160,7 +160,7 @@ def _join(troupe: Troupe, name: str, walker: Walker, scene: Scene) -> None:
     walks.first.append(first_tick(0.0, walker.start))
     walks.going.append(True)
     walks.slowed.append(1.0)
-    walks.steps.append(0)
+    walks.falls.append(())
     rows = len(parts) * width
     keys = np.zeros(rows), np.zeros((rows, 3)), np.zeros((rows, 4))
     _stride(troupe, walks, len(walks.states) - 1, keys, 0, width)
@@ -243,7 +243,7 @@ def _stride(troupe: Troupe, walks: Walks, w: int, keys: tuple[Floats, Floats, Fl
         walking.lame, moods.lame is not None, walking.rig, walking.route, walking.surfaces, moods.curve == "smooth",
         moods.walker.sole + ground, start, *keys, base, troupe.width, fresh, np.zeros(COLUMNS), landed,
     )  # fmt: skip
-    walks.steps[w] += count
+    walks.falls[w] += tuple(sorted(float(start + tick * TICK) for tick in landed[:count, 0]))
     for tick, leg, *at in landed[:count]:
         place = [round(float(c), 6) for c in (at[0], at[1], at[2] + ground)]
         walks.coming.append(

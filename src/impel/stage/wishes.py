@@ -22,7 +22,7 @@ from impel.physics.joints import AT_A, AT_B, FRAME_A, Joints
 from impel.scene.actors import Move, Turn
 from impel.scene.agreements import in_circles
 from impel.scene.courses import Stop, courses, start_point
-from impel.scene.derived import drive, strength_of
+from impel.scene.derived import drive, settled, strength_of
 from impel.scene.goals import Goals
 from impel.scene.scene import Scene
 from impel.scene.timing import timetable
@@ -63,7 +63,7 @@ def wishes_of(scene: Scene, index: dict[str, int]) -> list[Wish]:
         for kind, wish in (("move", actor.move), ("turn", actor.turn)):
             if wish is not None:
                 label, against = f"{name}.{kind}", pushes_off(scene, name, wish)
-                wishes.append(Wish(label, index[name], wish, against, name in circles))
+                wishes.append(Wish(label, index[name], settled(wish, scene.bodies), against, name in circles))
         if actor.goals is not None:
             wishes += goal_wishes(scene, name, actor.goals, index[name])
     return wishes

@@ -24,6 +24,7 @@ def remarks(take: Take) -> list[str]:
     for event in take.events:
         if event["kind"] in ("held up", "out of time"):
             lines.append(f"{event['subject']}: {_ending(event, float(take.time[-1]))}")
+    lines += [_missed(event) for event in take.events if event["kind"] == "appointment missed"]
     apart = [event for event in take.events if event["kind"] == "joint apart"]
     if apart:
         lines.append(_apart(apart))
@@ -107,6 +108,14 @@ def _touched(take: Take, body: str, time: float) -> list[str]:
 def plain(number: float, digits: int) -> str:
     """A number as people write it: rounded to so many digits that count, with no exponent up to a million."""
     return f"{float(f'{number:.{digits}g}'):g}"
+
+
+def _missed(event: dict[str, Any]) -> str:
+    details = event["details"]
+    who = f", without {', '.join(details['absent'])}" if details.get("absent") else ""
+    waits = [f"joints.{name} is {what}" for what in ("never made", "never let go") for name in details.get(what, ())]
+    more = f": {', '.join(waits)}" if waits else ""
+    return f"appointments.{event['subject']} was missed at {event['time']:.2f} s{who}{more}; a longer timeout may help"
 
 
 def _apart(events: list[dict[str, Any]]) -> str:
