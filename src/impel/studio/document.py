@@ -84,8 +84,7 @@ class Document:
             raise Problem("save: give it a name first")
         with writing(file) as temporary:
             temporary.write_text(self.text, encoding="utf-8")
-        if self.file is not None or file.name == self.name:
-            self.drop_draft()
+        self.drop_draft()  # of the file that it was, and of the one that it is now
         self.file, self.name, self.beside, self.saved = file, file.name, file.parent, self.text
         self._stamp = _stamp(file)
         self.drop_draft()

@@ -49,9 +49,10 @@ class Session:
         self.meshes: dict[str, dict[str, Any]] = {}
         self.exports: dict[str, Path] = {}
         self.document = Document(new_text(), file=None, name="untitled.yaml", beside=self.root)
+        self._tell_later = lambda message: hand_over(lambda: self._tell(message))  # from another thread
         self.rehearsal = Rehearsal(lambda run: hand_over(lambda: self._look(run)))
         self.toybox = Toybox(
-            lambda message: hand_over(lambda: self._tell(message)),
+            self._tell_later,
             lambda take: hand_over(lambda: self._look(self.rehearsal.present(take))),
         )
         self.opened = False  # whether a scene was opened, or the gallery of examples is shown
@@ -317,7 +318,7 @@ class Session:
             try:
                 order(show)
             except Problem as problem:
-                self._trouble = problem.lines
+                self._tell_later({"tell": "notice", "line": problem.lines[0]})
 
         self.rehearsal.order(carried_out)
 
