@@ -73,8 +73,8 @@ from impel.physics.verdicts import GOOD, NOT_A_NUMBER, TOO_DEEP, TOO_FAR, TOO_ST
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-STIFFNESS_BOUND = 0.75  # a step is too long when this x stiffness x dt² / mass > 1, that is dt > 1.2/ω; the sum over
-# all contacts of a body, in whatever direction, is well above ω²
+STIFFNESS_BOUND = 0.75  # a step is too long when this x stiffness x dt² / mass > 1, that is dt > 1.2/ω. (The fastest
+# swing of a heap is 1.1 times the largest sum over the contacts of a body; damped, it is stable up to dt = 1.4/ω.)
 BLOW_CARE = 8.0  # x that for blows: undamped ones then keep their energy within 1 % ...
 CARELESS = 0.25  # s/m: ... and ones damped so much lose more than that anyway
 PUSH, PUSHED = 200.0, 0.5  # m/s², m/s: how bodies that are crushed, deeper than their coatings, are pushed apart ...
@@ -235,13 +235,15 @@ def _meet(bodies, contacts, p, dt):
     apart = sub(get3(bodies.position, a), get3(bodies.position, b))
     approach = sub(get3(bodies.velocity, a), get3(bodies.velocity, b))
     reach = extent[a, RADIUS] + extent[b, RADIUS]
-    room = ROOM_SHARE * materials[p, coating_of.ROOM]
     square = dot(apart, apart)
     if square > reach * reach:
-        _part(bodies, contacts, p, dt)
+        if contacts.touching[p] != 0.0 or contacts.place[p, MET] > 0.0:
+            _part(bodies, contacts, p, dt)
         # Far apart now, but in a long step they may have passed through each other.
-        way = dot(approach, approach) * dt * dt
-        return TOO_FAR if way > room * room and math.sqrt(way) > math.sqrt(square) - reach else GOOD
+        way = math.sqrt(dot(approach, approach)) * dt
+        passed = way > math.sqrt(square) - reach and way > ROOM_SHARE * materials[p, coating_of.ROOM]
+        return TOO_FAR if passed else GOOD
+    room = ROOM_SHARE * materials[p, coating_of.ROOM]
 
     kind_a, kind_b = contacts.shapes.kind[a], contacts.shapes.kind[b]
     qa, qb = get4(bodies.orientation, a), get4(bodies.orientation, b)
