@@ -13,7 +13,7 @@ from impel.physics.squash import Touch
 from impel.scene.bodies import Body
 from impel.stage.compile import Compiled, coating_of
 from impel.stage.state import Stage
-from impel.takes.soft import Arrays, pack
+from impel.takes.soft import Arrays, pack_rows
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -49,7 +49,7 @@ def soft_of(compiled: Compiled, stage: Stage, position: Floats, orientation: Flo
             )
             if surfaces is not None:
                 painted = surfaces.colors if body.color is None else None
-                soft |= pack(name, surfaces[:3], surfaces.moved, painted)
+                soft |= pack_rows(name, surfaces[:3], surfaces.moved, painted)
     return soft
 
 
