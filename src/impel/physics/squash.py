@@ -37,6 +37,8 @@ from impel.motion.rotations import (
     unrotate,
 )
 
+from impel.physics.pressures import pressure, slope
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Vectors = Annotated[Floats2, 3]
@@ -63,6 +65,8 @@ class Touch:
     shapes: Shapes
     extent: Floats2  # (N, 6) geometry.kinds.RADIUS ...
     softness: Floats  # (N,) m³/N; 0 is rigid
+    tables: Floats3  # (N, rows, 6) how pressure grows with the depth, see pressures.py, where that varies at all
+    varies: Integers  # (N,)
     bulge: Floats  # (N,) share of what is pressed in that comes out as a ring
     position: Floats3  # (F, N, 3) of centres of mass
     orientation: Floats3  # (F, N, 4) of principal axes
@@ -107,11 +111,19 @@ class Cover:
     ring: Floats  # (E,) volume that comes out there if the ring has no end
 
 
-@kernel(inline=True)
+@kernel
 def beyond(touch, a, b, phi_a, phi_b):
-    """How far a point is beyond the surface that two coatings share, for a skin of a, and the share of a."""
-    share = touch.softness[a] / (touch.softness[a] + touch.softness[b])
-    return (1.0 - share) * phi_a - share * phi_b, share
+    """How far a point is beyond the surface that two coatings share, for a skin of a, and the share of a: 0 where the
+    pressures in both are equal, as forces have it. Above the surfaces stiffness is as at them."""
+    if touch.softness[b] == 0.0:
+        return -phi_b, 1.0
+    if touch.varies[a] + touch.varies[b] == 0:
+        share = touch.softness[a] / (touch.softness[a] + touch.softness[b])
+        return (1.0 - share) * phi_a - share * phi_b, share
+    stiff_a, stiff_b = slope(touch.tables[a], -phi_a), slope(touch.tables[b], -phi_b)
+    press_a = pressure(touch.tables[a], -phi_a) if phi_a < 0.0 else -stiff_a * phi_a
+    press_b = pressure(touch.tables[b], -phi_b) if phi_b < 0.0 else -stiff_b * phi_b
+    return (press_b - press_a) / (stiff_a + stiff_b), stiff_b / (stiff_a + stiff_b)
 
 
 @kernel(inline=True)
