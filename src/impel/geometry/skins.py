@@ -24,6 +24,7 @@ Indices = NDArray[np.int64]
 EVEN = 900  # vertices of a skin that nobody presses, about
 SMOOTH = ("sphere", "capsule", "blob")  # have no sharp edges
 RELAXED, TURNS, LEVEL = 5, 30, 0.97  # rounds of relaxing; of turning edges in each; cosine of what is as good as flat
+SHORT = 0.2  # of the longest edge: shorter ones are taken out of meshes
 BAKED = ("mesh", "convex", "compound")
 SAME = 1e-7  # of the size: vertices closer than this are one
 ROUNDED = 0.35  # of the half thickness: over how wide a strip sharp edges are taken for round
@@ -88,6 +89,7 @@ def _baked(shape: dict[str, Any]) -> tuple[Floats, Indices, Floats | None]:
             break
         light = surface_of(whole.simplify(float(bulge)))
         vertices, triangles = light.vertices, light.triangles
+    vertices, triangles = _collapsed(vertices, _turned(vertices, triangles), SHORT * longest)
     triangles = _turned(vertices, triangles)
     skin = _shortened(Skin(vertices, triangles, np.zeros_like(vertices), None, True), longest)
     skin = skin._replace(triangles=_turned(skin.vertices, skin.triangles))
@@ -292,6 +294,37 @@ def refine(skin: Skin, level: Indices, project: Project, most: int) -> Skin:
         skin, cut = halve(skin, split, project)
         level = np.concatenate([level, level[cut].min(axis=1)])
     return skin
+
+
+def _collapsed(vertices: Floats, triangles: Indices, shortest: float) -> tuple[Floats, Indices]:
+    """Without edges that are shorter: their ends become one, unless the surface were no longer closed then."""
+    for _ in range(12):
+        ends, _, _ = edges_of(triangles)
+        length = np.linalg.norm(vertices[ends[:, 0]] - vertices[ends[:, 1]], axis=1)
+        short = ends[np.argsort(length, kind="stable")[: int((length < shortest).sum())]]
+        # Not two that have neighbours in common: each vertex and all around it belong to one of them.
+        claimed = np.full(len(vertices), len(short))
+        for k in (0, 1):
+            np.minimum.at(claimed, short[:, k], np.arange(len(short)))
+        around = claimed.copy()
+        for one, other in ((0, 1), (1, 0)):
+            np.minimum.at(around, ends[:, one], claimed[ends[:, other]])
+        chosen = short[(around[short] == np.arange(len(short))[:, None]).all(axis=1)]
+        if not len(chosen):
+            break
+        number = np.arange(len(vertices))
+        number[chosen[:, 1]] = chosen[:, 0]
+        moved, fewer = vertices.copy(), number[triangles]
+        moved[chosen[:, 0]] = vertices[chosen].mean(axis=1)
+        a, b, c = fewer.T
+        fewer = fewer[(a != b) & (b != c) & (c != a)]
+        used, fewer = np.unique(fewer, return_inverse=True)
+        fewer = fewer.reshape(-1, 3)
+        edges = np.sort(np.stack([fewer, np.roll(fewer, -1, axis=1)], axis=-1).reshape(-1, 2), axis=1)
+        if np.any(np.unique(edges, axis=0, return_counts=True)[1] != 2):
+            break
+        vertices, triangles = moved[used], fewer
+    return vertices, triangles
 
 
 def _shortened(skin: Skin, longest: float) -> Skin:
