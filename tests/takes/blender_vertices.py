@@ -1,7 +1,7 @@
 """Run in an environment with `bpy`: python blender_vertices.py take.glb FPS FRAMES out.npz
 
-Imports a .glb as an artist does, and keeps where Blender has the vertices of every mesh with shape keys: NAME.rest (V, 3)
-as they lie in their object, NAME (F, V, 3) in the world at every frame.
+Imports a .glb as an artist does, and keeps where Blender has the vertices of every mesh with shape keys: NAME.rest (V,
+3) as they lie in their object, NAME (F, V, 3) in the world at every frame.
 """
 
 import sys

@@ -1,8 +1,8 @@
 """Soft surfaces as other programs know them: a few shapes of each mesh, and how much of each it wears at every frame.
 
 A take tells where every vertex is at every frame. Frames between two others, at rest and in slow presses, need no shape
-of their own. What is left is mixed of a few singular shapes where these take much less room, as for a ball that bounces;
-one that spins shows another side at each moment, and there every frame is a shape.
+of their own. What is left is mixed of a few singular shapes where these take much less room, as for a ball that
+bounces; one that spins shows another side at each moment, and there every frame is a shape.
 """
 
 from typing import Any, NamedTuple
