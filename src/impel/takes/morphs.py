@@ -17,9 +17,9 @@ Singles = NDArray[np.float32]
 
 WITHIN = 1e-3  # m: so near are the vertices to those of the take ...
 WITHIN_SIZE = 0.0025  # ... or this much of the body's longest side, whichever is less
-BETWEEN = 0.1  # of that may be lost between frames that are kept, as much again by taking like ones for one, ...
-TRIMMED = 0.05  # ... and this by leaving out what hardly moves, and turns by no more than ...
-TURNED = 0.01  # ... this (a change of a unit normal)
+BETWEEN = 0.25  # of that may be lost between frames that are kept, as much again by taking like ones for one, ...
+TRIMMED = 0.2  # ... and this by leaving out what hardly moves, and turns by no more than ...
+TURNED = 0.02  # ... this (a change of a unit normal)
 WORTH = 0.5  # of the room of one shape a frame: what is mixed must take no more, for it is not exact
 ROUNDING = 1e-6  # of a weight
 VERTEX, NUMBER, WEIGHT = 24, 4, 4  # bytes of a vertex of a shape (how it moves and turns), its number, a weight
@@ -47,8 +47,7 @@ def morphs_of(take: Take, name: str) -> Morphs:
     mixed = _between(keys, frames)
     shaped = np.diff(take.soft[f"{name}.first"])[keys] > 0
     keys, mixed = keys[shaped], mixed[:, shaped]
-    keys, mixed = _unlike(take, name, keys, mixed, BETWEEN * within)
-    lost += BETWEEN * within
+    keys, mixed, unlike = _unlike(take, name, keys, mixed, BETWEEN * within)
     shifts, turns = np.zeros((2, len(keys), len(rest), 3), np.float32)
     for k, frame in enumerate(keys):
         index, there, facing = moved_at(take, name, int(frame))
@@ -56,7 +55,7 @@ def morphs_of(take: Take, name: str) -> Morphs:
     trimmed = _trimmed(shifts, turns, TRIMMED * within)
     room = sum(_bytes(*shape) for shape in zip(*trimmed)) + WEIGHT * frames * len(keys)
     each = VERTEX * len(rest) + WEIGHT * frames
-    few = _singular(shifts, turns, mixed, within - lost, int(WORTH * room) // each - 1)
+    few = _singular(shifts, turns, mixed, within - lost - unlike, int(WORTH * room) // each - 1)
     return few or Morphs([f"frame {frame}" for frame in keys], *trimmed, mixed)
 
 
@@ -122,14 +121,18 @@ def _between(keys: NDArray[np.int64], frames: int) -> Floats:
 
 def _unlike(
     take: Take, name: str, keys: NDArray[np.int64], mixed: Floats, within: float
-) -> tuple[NDArray[np.int64], Floats]:
-    """Of key frames in a row that are alike only the first, with the shares of all."""
-    kept, into = [0], []
+) -> tuple[NDArray[np.int64], Floats, float]:
+    """Of key frames in a row that are alike only the first, with the shares of all; and how far others are from it."""
+    kept, into, lost = [0], [], 0.0
     for k, frame in enumerate(keys):
-        if _longest(_shifts(take, name, int(frame)) - _shifts(take, name, int(keys[kept[-1]]))) > within:
+        off = _longest(_shifts(take, name, int(frame)) - _shifts(take, name, int(keys[kept[-1]])))
+        if off > within:
             kept.append(k)
+        else:
+            lost = max(lost, off)
         into.append(len(kept) - 1)
-    return keys[kept], np.stack([mixed[:, np.array(into) == k].sum(axis=1) for k in range(len(kept))], axis=-1)
+    mixed = np.stack([mixed[:, np.array(into) == k].sum(axis=1) for k in range(len(kept))], axis=-1)
+    return keys[kept], mixed, lost
 
 
 def _trimmed(shifts: Singles, turns: Singles, within: float) -> tuple[Singles, Singles]:
