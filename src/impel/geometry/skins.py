@@ -4,8 +4,10 @@ A drawing mesh is made for a few large triangles and rounded edges. A skin has t
 on the body's field, sharp edges are edges of it, and it can be refined without end.
 """
 
+import json
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,8 +24,7 @@ Indices = NDArray[np.int64]
 EVEN = 900  # vertices of a skin that nobody presses, about
 SMOOTH = ("sphere", "capsule", "blob")  # have no sharp edges
 SAME = 1e-7  # of the size: vertices closer than this are one
-ROUNDED = 0.35  # of the half thickness: over how wide a strip sharp edges are taken for round ...
-MOST_VERTICES = 12_000  # ... and a skin with more vertices than this is refined no more
+ROUNDED = 0.35  # of the half thickness: over how wide a strip sharp edges are taken for round
 
 
 class Skin(NamedTuple):
@@ -40,8 +41,19 @@ class Skin(NamedTuple):
 Project = Callable[[Floats, Floats, NDArray[np.bool_]], Floats]
 
 
-def make_skin(shape: dict[str, Any], inner: float, even: int = EVEN) -> Skin:
+def make_skin(shape: dict[str, Any], inner: float) -> Skin:
     """The skin of a shape as written in a scene, before anything presses; `inner` is half its thickness."""
+    if any(kind in shape for kind in ("mesh", "convex", "compound")):  # whose file may change
+        return _skin(shape, inner, EVEN)
+    return _kept_skin(json.dumps(shape), inner)
+
+
+@lru_cache(64)
+def _kept_skin(text: str, inner: float) -> Skin:
+    return _skin(json.loads(text), inner, EVEN)
+
+
+def _skin(shape: dict[str, Any], inner: float, even: int) -> Skin:
     (kind, size), *_ = shape.items()
     colors = None
     if kind == "sphere":
@@ -62,8 +74,7 @@ def make_skin(shape: dict[str, Any], inner: float, even: int = EVEN) -> Skin:
     vertices, triangles, kept = _welded(vertices, triangles)
     if kind in ("mesh", "convex", "compound"):
         skin = Skin(vertices, triangles, np.zeros_like(vertices), None if colors is None else colors[kept], True)
-        longest = 1.4 * _edge(_area(vertices, triangles), even)
-        skin = refine(skin, np.full(len(vertices), longest), lambda at, *_: at)
+        skin = _shortened(skin, 1.4 * _edge(_area(vertices, triangles), even))
         vertices, triangles, colors = skin.vertices, skin.triangles, skin.colors
     edged = kind not in SMOOTH and len(sharp_edges(vertices, triangles)) > 0
     ways = _round_ways(vertices, triangles, ROUNDED * inner) if edged else vertex_normals(vertices, triangles)[0]
@@ -255,27 +266,36 @@ def edges_of(triangles: Indices) -> tuple[Indices, Indices, Indices]:
     return edges[first], order[first] // 3, order[last] // 3
 
 
-def refine(skin: Skin, target: Floats, project: Project, most: int = MOST_VERTICES) -> Skin:
-    """Halve edges, again and again, until none is longer than what its ends ask for (W,), or there are too many
-    vertices."""
+def refine(skin: Skin, level: Indices, project: Project, most: int) -> Skin:
+    """Halve all edges of triangles that have a corner (W,) of level 1, those of level 2 once more; unless there would be
+    too many vertices."""
+    for depth in range(1, int(level.max(initial=0)) + 1):
+        ends, one, other = edges_of(skin.triangles)
+        wanted = (level[skin.triangles] >= depth).any(axis=1)
+        split = wanted[one] | wanted[other]
+        if len(skin.vertices) + split.sum() > most:
+            break
+        skin, cut = halve(skin, split, project)
+        level = np.concatenate([level, level[cut].min(axis=1)])
+    return skin
+
+
+def _shortened(skin: Skin, longest: float) -> Skin:
+    """Without edges that are longer, as far as a mesh can have that."""
     for _ in range(12):
         ends, _, _ = edges_of(skin.triangles)
         length = np.linalg.norm(skin.vertices[ends[:, 0]] - skin.vertices[ends[:, 1]], axis=1)
-        split = length > target[ends].min(axis=1)
-        if not split.any() or len(skin.vertices) + split.sum() > most:
+        if not (length > longest).any():
             break
-        skin, cut = halve(skin, split, project)
-        target = np.concatenate([target, target[cut].min(axis=1)])
+        skin, _ = halve(skin, with_longest(skin.triangles, ends, length, length > longest), lambda at, *_: at)
     return skin
 
 
 def halve(skin: Skin, split: NDArray[np.bool_], project: Project) -> tuple[Skin, Indices]:
     """Put a vertex into the middle of some edges (of `edges_of`), brought on the surface by `project`; also which edges
-    (C, 2) got one. The longest edge of a triangle is halved before others of it: triangles stay well formed."""
+    (C, 2) got one."""
     vertices, triangles, ways, colors, edged = skin
     ends, one, other = edges_of(triangles)
-    length = np.linalg.norm(vertices[ends[:, 0]] - vertices[ends[:, 1]], axis=1)
-    split = _with_longest(triangles, ends, length, split)
     cut = ends[split]
     number = np.full(len(ends), -1)
     number[split] = len(vertices) + np.arange(len(cut))
@@ -298,8 +318,8 @@ def _numbers(triangles: Indices, ends: Indices, number: Indices) -> Indices:
     return number[np.searchsorted(keys, np.minimum(triangles, after) * count + np.maximum(triangles, after))]
 
 
-def _with_longest(triangles: Indices, ends: Indices, length: Floats, split: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Also the longest edge of each triangle of which any is split."""
+def with_longest(triangles: Indices, ends: Indices, length: Floats, split: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Also the longest edge of each triangle of which any is split: so triangles stay well formed."""
     of = _numbers(triangles, ends, np.arange(len(ends)))
     longest = of[np.arange(len(of)), length[of].argmax(axis=1)]
     while True:

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from impel.geometry.kinds import CORE, CYLINDER, INNER, SKIN
 from impel.geometry.skins import (
-    MOST_VERTICES,
     Skin,
     edges_of,
     halve,
@@ -15,19 +14,21 @@ from impel.geometry.skins import (
     refine,
     split_at_edges,
     vertex_normals,
+    with_longest,
 )
 from impel.motion.orientations import matrix_from_quaternion
-from impel.physics.squash import Cover, Touch, bring_onto, field_at, look_for_creases, squash_frames, survey
+from impel.physics.squash import Cover, Touch, bring_onto, field_at, look_for_creases, shorten, squash_frames, survey
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Stretch = tuple[int, int, NDArray[np.bool_]]  # from a frame to before a frame, and who may touch whom (N, N)
 
 SEEN = 1e-3  # of its size: a body that is nowhere pressed in deeper looks as ever ...
-STIRRED = 1e-4  # ... and a vertex that moves less is at rest
+STIRRED = 2.5e-4  # ... and a vertex that moves less is at rest
 CUT = 5e-4  # of its size: by how much an edge may cut a corner of the surface that it lies on ...
-LOOKS, ROUNDS, CREASED = 5, 5, 4000  # ... which is looked for in a few frames, several times, for so many edges
-CLUSTER = 24  # vertices that are looked at together
+LOOKS, ROUNDS, CREASED = 5, 8, 4000  # ... which is looked for in a few frames, several times, for so many edges
+AT_MOST, FEWEST, MOST_VERTICES = 600_000, 1500, 8000  # vertices of a skin in all frames that it is pressed in, and in one
+CLUSTER = 4.5  # edges: how wide the cells are whose vertices are looked at together
 NEIGHBOURS = 24  # at most, of a body in a frame
 ROWS = 400_000  # that are squashed in one call
 
@@ -39,7 +40,7 @@ class Surfaces(NamedTuple):
     normals: Floats
     triangles: Indices
     colors: Floats | None
-    moved: list[tuple[Any, Any, Any]]  # for each frame the vertices, how far they are moved, which way they face
+    moved: tuple[Any, Any, Any, Any]  # first row of each frame; vertices, how far they are moved, which way they face
 
 
 def soft_surfaces(
@@ -74,22 +75,26 @@ def _refined(touch: Touch, a: int, skin: Skin, size: float, stretches: list[Stre
 
     cover = _cover(touch, a, skin, size)
     target, depth = np.full(len(skin.vertices), np.inf), np.zeros(stretches[-1][1])
+    edge = _edge_length(skin)
     for first, last, meets in stretches:
-        survey(touch, cover.cover, a, first, last, meets, _edge_length(skin), target, depth)
+        survey(touch, cover.cover, a, first, last, meets, edge, target, depth)
     if depth.max() < SEEN * size:
         return None
-    wanted = np.empty_like(target)
-    wanted[cover.order] = target
-    skin = refine(skin, wanted, project)
-    cover = _cover(touch, a, skin, size)
+    pressed = int((depth > SEEN * size).sum())
+    most = int(np.clip(AT_MOST / pressed, FEWEST, MOST_VERTICES))
+    level = np.zeros(len(skin.vertices), np.int64)
+    level[cover.order] = np.round(np.log2(edge / target.clip(1e-300, edge)))
+    finer = refine(skin, level, project, most)
+    if finer is not skin:
+        skin, cover = finer, _cover(touch, a, finer, size)
     found = np.zeros((CREASED, 2), np.int64)
     for frame in _telling_frames(depth, size):
         meets = next(meets for first, last, meets in stretches if first <= frame < last)
         for _ in range(ROUNDS):
             count = look_for_creases(touch, cover.cover, a, frame, meets, CUT * size, found)
-            if count == 0 or len(skin.vertices) > MOST_VERTICES // 2:
+            if count == 0 or len(skin.vertices) + count > most:
                 break
-            skin = halve(skin, _which(skin.triangles, cover.order[found[:count]]), project)[0]
+            skin = halve(skin, _which(skin, cover.order[found[:count]]), project)[0]
             cover = _cover(touch, a, skin, size)
     return skin, cover
 
@@ -101,11 +106,13 @@ def _telling_frames(depth: Floats, size: float) -> list[int]:
     return list(dict.fromkeys([int(depth.argmax()), *some.tolist()]))
 
 
-def _which(triangles: Indices, pairs: Indices) -> NDArray[np.bool_]:
-    """Which edges of a mesh have these ends (C, 2)."""
-    ends, _, _ = edges_of(triangles)
-    count = int(triangles.max()) + 1
-    return np.isin(ends[:, 0] * count + ends[:, 1], pairs.min(axis=1) * count + pairs.max(axis=1))
+def _which(skin: Skin, pairs: Indices) -> NDArray[np.bool_]:
+    """Which edges of a skin to halve, so that those with these ends (C, 2) are."""
+    ends, _, _ = edges_of(skin.triangles)
+    count = len(skin.vertices)
+    split = np.isin(ends[:, 0] * count + ends[:, 1], pairs.min(axis=1) * count + pairs.max(axis=1))
+    length = np.linalg.norm(skin.vertices[ends[:, 0]] - skin.vertices[ends[:, 1]], axis=1)
+    return with_longest(skin.triangles, ends, length, split)
 
 
 class _Covered(NamedTuple):
@@ -149,7 +156,7 @@ def _projected(touch: Touch, a: int, at: Floats, out: Floats, sharp: NDArray[np.
 
 
 def _cover(touch: Touch, a: int, skin: Skin, size: float) -> _Covered:
-    order, cluster = _clusters(skin.vertices)
+    order, cluster, ball = _clusters(skin.vertices, _edge_length(skin))
     number = np.empty_like(order)
     number[order] = np.arange(len(order))
     vertices, ways, triangles = skin.vertices[order], skin.ways[order], number[skin.triangles]
@@ -159,60 +166,65 @@ def _cover(touch: Touch, a: int, skin: Skin, size: float) -> _Covered:
     normal[~sharp] = _gradients(touch, a, vertices)[~sharp]
     drawn = facing.copy()
     drawn[~sharp[vertex]] = normal[vertex[~sharp[vertex]]]
-    middle = np.array([vertices[i:j].mean(0) for i, j in cluster])
-    radius = [np.linalg.norm(vertices[i:j] - m, axis=1).max() for (i, j), m in zip(cluster, middle)]
     p, q, r = (vertices[triangles[:, k]] for k in range(3))
+    across = np.cross(q - p, r - p)
+    total = np.zeros_like(facing)
+    for k in range(3):
+        np.add.at(total, corners[:, k], across)
     count, corner_count = len(vertices), len(vertex)
     most = min(NEIGHBOURS, len(touch.softness))
     entries = most * count
     cover = Cover(
-        at=vertices, normal=normal, way=ways, area=area,
+        at=vertices, normal=normal, way=ways, area=area, lift=np.einsum("ij,ij->i", normal, ways),
         triangles=np.ascontiguousarray(triangles), corners=np.ascontiguousarray(corners, np.int64), vertex=vertex,
-        facing=facing, drawn=drawn, sharp=sharp.astype(np.int64),
-        cluster=cluster, ball=np.column_stack([middle, radius]),
+        across=across, facing=total, drawn=drawn, sharp=sharp.astype(np.int64),
+        cluster=cluster, ball=ball,
         size=size, volume=float(np.einsum("ij,ij", p, np.cross(q, r))) / 6,
         place=np.zeros((count, 3)), free=np.zeros(count), held=np.zeros(count, np.int64),
         against=np.zeros(count, np.int64), by=np.zeros((count, 3)),
         around=np.zeros((corner_count, 3)),
-        first=np.zeros(most + 1, np.int64), other=np.zeros(most, np.int64), to=np.zeros((most, 12)),
+        first=np.zeros(most + 1, np.int64), other=np.zeros(most, np.int64), width=np.zeros(most), to=np.zeros((most, 12)),
         of=np.zeros(entries, np.int64), away=np.zeros(entries), over=np.zeros(entries), steep=np.zeros(entries),
         go=np.zeros((entries, 3)), ring=np.zeros(entries),
     )  # fmt: skip
     return _Covered(cover, order, order[vertex], corners, drawn)
 
 
-def _clusters(vertices: Floats) -> tuple[Indices, Indices]:
-    """An order in which neighbours are together, and (C, 2) the first and last + 1 of each group of them."""
-    groups = [np.arange(len(vertices))]
-    while max(map(len, groups)) > CLUSTER:
-        halves = []
-        for group in groups:
-            axis = int(np.ptp(vertices[group], axis=0).argmax())
-            middle = len(group) // 2
-            parted = group[np.argpartition(vertices[group, axis], middle)]
-            halves += [parted[:middle], parted[middle:]]
-        groups = halves
-    ends = np.cumsum([0, *map(len, groups)])
-    return np.concatenate(groups), np.stack([ends[:-1], ends[1:]], -1)
+def _clusters(vertices: Floats, edge: float) -> tuple[Indices, Indices, Floats]:
+    """An order in which neighbours are together; the first and last + 1 (C, 2) of each group of them; and balls (C, 4)
+    that hold the groups."""
+    cell = np.floor((vertices - vertices.min(axis=0)) / (CLUSTER * edge)).astype(np.int64)
+    count = cell.max(axis=0) + 1
+    number = (cell[:, 0] * count[1] + cell[:, 1]) * count[2] + cell[:, 2]
+    order = np.argsort(number, kind="stable")
+    first = np.flatnonzero(np.diff(number[order], prepend=-1))
+    ends = np.append(first, len(order))
+    at = vertices[order]
+    middle = np.add.reduceat(at, first) / np.diff(ends)[:, None]
+    away = np.linalg.norm(at - np.repeat(middle, np.diff(ends), axis=0), axis=1)
+    ball = np.column_stack([middle, np.maximum.reduceat(away, first)])
+    return order, np.stack([ends[:-1], ends[1:]], -1), ball
 
 
 def _squashed(
     touch: Touch, a: int, cover: Cover, axes: Floats, stretches: list[Stretch], least: float
-) -> tuple[list[tuple[Any, Any, Any]], Floats]:
+) -> tuple[tuple[Any, Any, Any, Any], Floats]:
+    """What moves in all frames, and how deep the skin is pressed in (F,)."""
     frames = stretches[-1][1]
     rows = max(ROWS, len(cover.vertex))
-    first, depth = np.zeros(frames + 1, np.int64), np.zeros(frames)
-    index, shift, normal = np.zeros(rows, np.uint32), np.zeros((rows, 3), np.float32), np.zeros((rows, 3), np.float32)
+    first, ends, depth = np.zeros(frames + 1, np.int64), np.zeros(frames + 1, np.int64), np.zeros(frames)
+    index, shift, normal = np.empty(rows, np.uint32), np.empty((rows, 3), np.float32), np.empty((rows, 3), np.float32)
     turn = tuple(axes.tolist())
-    moved = []
+    pieces = []
     for start, last, meets in stretches:
         frame = start
         while frame < last:
-            done = squash_frames(
-                touch, cover, a, frame, last, meets, least, turn, first, index, shift, normal, depth
-            )
-            for f in range(frame, done):
-                own = slice(first[f], first[f + 1])
-                moved.append((index[own].copy(), shift[own].copy(), normal[own].astype(np.float16)))
+            done = squash_frames(touch, cover, a, frame, last, meets, least, turn, ends, index, shift, normal, depth)
+            count = ends[done]
+            halves = np.empty((count, 3), np.uint16)
+            shorten(normal[:count].view(np.uint32), halves)
+            first[frame + 1 : done + 1] = first[frame] + ends[frame + 1 : done + 1]
+            pieces.append((index[:count].copy(), shift[:count].copy(), halves.view(np.float16)))
             frame = done
-    return moved, depth
+    columns = pieces[0] if len(pieces) == 1 else tuple(np.concatenate(column) for column in zip(*pieces))
+    return (first, *columns), depth

@@ -37,6 +37,8 @@ from impel.motion.rotations import (
     unrotate,
 )
 
+from impel.physics.pressures import pressure, slope
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Vectors = Annotated[Floats2, 3]
@@ -45,10 +47,10 @@ SHALLOW = 0.35  # cosine of the angle at which a surface meets another from whic
 STEEP = 0.4  # ... and if the way to the shared surface is no longer than 1/this of the depth
 FLATTEST = 0.15  # a way onto the shared surface that is longer than 1/this of the depth is taken for that long
 FACING = 0.7  # cosine between straight out of a neighbour and straight into a body from which on the two face each other
-ROUNDS = 3  # of swelling, each from the volume that is missing then ...
-MISSING = 2e-4  # ... unless it is less than this share
+ROUNDS = 4  # of swelling, each by the volume that is missing ...
+MISSING = 1e-3  # ... unless it is less than this share
 SWOLLEN = 0.3  # of the half thickness: more is not made good
-FADING = 0.5  # of the half thickness: over how wide a strip around a contact swelling begins
+REACH = 0.5  # of the half thickness: over how wide a strip around a contact swelling begins; no ring is wider
 SWEEPS = 12  # over all neighbours, until no vertex is beyond any of them
 EXACT = 1e-13  # of the size: how near a vertex comes to the surface
 HELD = 1e-9  # of the size: what is nearer lies against it
@@ -63,6 +65,8 @@ class Touch:
     shapes: Shapes
     extent: Floats2  # (N, 6) geometry.kinds.RADIUS ...
     softness: Floats  # (N,) m³/N; 0 is rigid
+    tables: Floats3  # (N, rows, 6) how pressure grows with the depth, see pressures.py, where that varies at all
+    varies: Integers  # (N,)
     bulge: Floats  # (N,) share of what is pressed in that comes out as a ring
     position: Floats3  # (F, N, 3) of centres of mass
     orientation: Floats3  # (F, N, 4) of principal axes
@@ -76,10 +80,12 @@ class Cover:
     normal: Vectors  # (W, 3)
     way: Vectors  # (W, 3) outwards, nearly the same for neighbours
     area: Floats  # (W,)
+    lift: Floats  # (W,) cosine between normal and way
     triangles: Integers2  # (T, 3) of vertices
     corners: Integers2  # (T, 3)
     vertex: Integers  # (V,) of each corner
-    facing: Vectors  # (V, 3) normal of each corner by its triangles ...
+    across: Vectors  # (T, 3) normals of triangles at rest, as long as twice their areas
+    facing: Vectors  # (V, 3) the sum of these at each corner ...
     drawn: Vectors  # (V, 3) ... and as it is drawn at rest
     sharp: Integers  # (W,) lies on a sharp edge
     cluster: Integers2  # (C, 2) first and last + 1 of vertices that are looked at together ...
@@ -95,6 +101,7 @@ class Cover:
     around: Vectors  # (V, 3)
     first: Integers  # (P + 1,) entries of each neighbour
     other: Integers  # (P,) which body it is
+    width: Floats  # (P,) how wide the ring around the contact is
     to: Floats2  # (P, 12) from the skin's frame to the neighbour's
     of: Integers  # (E,) vertex of an entry
     away: Floats  # (E,) its distance from the neighbour, at rest
@@ -104,11 +111,19 @@ class Cover:
     ring: Floats  # (E,) volume that comes out there if the ring has no end
 
 
-@kernel(inline=True)
+@kernel
 def beyond(touch, a, b, phi_a, phi_b):
-    """How far a point is beyond the surface that two coatings share, for a skin of a, and the share of a."""
-    share = touch.softness[a] / (touch.softness[a] + touch.softness[b])
-    return (1.0 - share) * phi_a - share * phi_b, share
+    """How far a point is beyond the surface that two coatings share, for a skin of a, and the share of a: 0 where the
+    pressures in both are equal, as forces have it. Above the surfaces stiffness is as at them."""
+    if touch.softness[b] == 0.0:
+        return -phi_b, 1.0
+    if touch.varies[a] + touch.varies[b] == 0:
+        share = touch.softness[a] / (touch.softness[a] + touch.softness[b])
+        return (1.0 - share) * phi_a - share * phi_b, share
+    stiff_a, stiff_b = slope(touch.tables[a], -phi_a), slope(touch.tables[b], -phi_b)
+    press_a = pressure(touch.tables[a], -phi_a) if phi_a < 0.0 else -stiff_a * phi_a
+    press_b = pressure(touch.tables[b], -phi_b) if phi_b < 0.0 else -stiff_b * phi_b
+    return (press_b - press_a) / (stiff_a + stiff_b), stiff_b / (stiff_a + stiff_b)
 
 
 @kernel(inline=True)
@@ -239,8 +254,11 @@ def _list_neighbours(touch, cover, frame, a, meets, reach):
 
 @kernel
 def _ring_width(touch, cover, a, k, widest):
-    """How wide the ring around a contact is, so that its share of what is pressed in comes out there; 0 for none. Around
-    a ball on a floor it is √(6 x share) times as wide as the contact is deep; it is never much wider."""
+    """How wide the ring around a contact is, so that its share of what is pressed in comes out there, or 0; also how
+    much is pressed in, and how much comes out.
+
+    Around a ball on a floor the ring is √(6 x share) times as wide as the contact is deep; it is never much wider.
+    """
     pressed, deepest = 0.0, 0.0
     for e in range(cover.first[k], cover.first[k + 1]):
         if cover.away[e] < 0.0:
@@ -251,8 +269,8 @@ def _ring_width(touch, cover, a, k, widest):
     widest = min(widest, 1.1 * math.sqrt(6.0 * touch.bulge[a]) * deepest)
     wanted = touch.bulge[a] * pressed
     if not wanted > 0.0:
-        return 0.0
-    low, high = 0.0, widest
+        return 0.0, pressed, 0.0
+    low, high, out = 0.0, widest, 0.0
     for h in range(HALVINGS):
         width = high if h == 0 else 0.5 * (low + high)
         out = 0.0
@@ -263,11 +281,11 @@ def _ring_width(touch, cover, a, k, widest):
                 out -= cover.area[i] * cover.over[e] * cover.ring[e] * left * left * inwards
         if out < wanted:
             if h == 0:
-                return widest
+                return widest, pressed, out
             low = width
         else:
             high = width
-    return 0.5 * (low + high)
+    return width, pressed, out
 
 
 @kernel
@@ -295,8 +313,8 @@ def _settle(touch, cover, a, k, p, go, over, slope):
 
 
 @kernel
-def _press(touch, cover, a, count):
-    """Bring all vertices that are beyond a shared surface onto it."""
+def _press(touch, cover, a, count, swollen):
+    """Bring all vertices that are beyond a shared surface onto it, when the skin has swollen by so much."""
     exact, held = EXACT * cover.size, HELD * cover.size
     for i in range(len(cover.held)):
         cover.held[i] = 0
@@ -306,6 +324,8 @@ def _press(touch, cover, a, count):
             b, to = cover.other[k], cover.to
             for e in range(cover.first[k], cover.first[k + 1]):
                 i = cover.of[e]
+                if cover.away[e] > cover.width[k] and cover.over[e] < -2.0 * swollen and count == 1:
+                    continue  # it cannot have come so far
                 p = get3(cover.place, i)
                 over, out = _judge(touch, a, b, to, k, p)
                 if over > exact:
@@ -337,7 +357,7 @@ def _volume(cover):
 def _squash(touch, cover, frame, a, meets):
     """Put the skin where it lies in a frame; returns how deep it is pressed in, 0 where nobody is near."""
     inner = touch.extent[a, INNER]
-    count = _list_neighbours(touch, cover, frame, a, meets, inner)
+    count = _list_neighbours(touch, cover, frame, a, meets, REACH * inner)
     deepest = 0.0
     for e in range(cover.first[count]):
         deepest = max(deepest, cover.over[e])
@@ -346,30 +366,32 @@ def _squash(touch, cover, frame, a, meets):
     for i in range(len(cover.at)):
         set3(cover.place, i, get3(cover.at, i))
         cover.free[i] = 1.0
+    missing = 0.0
     for k in range(count):
-        width = _ring_width(touch, cover, a, k, inner)
+        width, pressed, out = _ring_width(touch, cover, a, k, REACH * inner)
+        cover.width[k] = width
+        missing += pressed - out
         for e in range(cover.first[k], cover.first[k + 1]):
             i = cover.of[e]
-            cover.free[i] *= _ramp(cover.away[e] / (FADING * inner))
+            cover.free[i] *= _ramp(cover.away[e] / (REACH * inner))
             if 0.0 < cover.away[e] < width:
                 left = 1.0 - cover.away[e] / width
                 out = cover.over[e] * cover.ring[e] * left * left
                 set3(cover.place, i, axpy(out, get3(cover.go, e), get3(cover.place, i)))
-    _press(touch, cover, a, count)
     total = 0.0
     for i in range(len(cover.at)):
-        total += cover.area[i] * cover.free[i] * dot(get3(cover.normal, i), get3(cover.way, i))
+        total += cover.area[i] * cover.free[i] * cover.lift[i]
     swollen = 0.0
     for _ in range(ROUNDS):
-        missing = cover.volume - _volume(cover)
-        if abs(missing) < MISSING * cover.volume or total == 0.0:
-            break
-        more = min(max(missing / total, -SWOLLEN * inner - swollen), SWOLLEN * inner - swollen)
+        most = SWOLLEN * inner
+        more = min(max(missing / total, -most - swollen), most - swollen) if total > 0.0 else 0.0
         swollen += more
         for i in range(len(cover.at)):
-            if cover.free[i] > 0.0:
-                set3(cover.place, i, axpy(more * cover.free[i], get3(cover.way, i), get3(cover.place, i)))
-        _press(touch, cover, a, count)
+            set3(cover.place, i, axpy(more * cover.free[i], get3(cover.way, i), get3(cover.place, i)))
+        _press(touch, cover, a, count, abs(swollen))
+        missing = cover.volume - _volume(cover)
+        if abs(missing) < MISSING * cover.volume:
+            break
     return deepest
 
 
@@ -380,22 +402,28 @@ def _face(cover):
     for v in range(len(cover.around)):
         set3(cover.around, v, (0.0, 0.0, 0.0))
     for t in range(len(cover.triangles)):
-        p = get3(cover.place, cover.triangles[t, 0])
-        out = cross(
-            sub(get3(cover.place, cover.triangles[t, 1]), p), sub(get3(cover.place, cover.triangles[t, 2]), p)
-        )
-        for k in range(3):
-            v = cover.corners[t, k]
-            set3(cover.around, v, add(get3(cover.around, v), out))
+        i, j, k = cover.triangles[t, 0], cover.triangles[t, 1], cover.triangles[t, 2]
+        if cover.free[i] + cover.free[j] + cover.free[k] < 3.0:
+            p = get3(cover.place, i)
+            out = cross(sub(get3(cover.place, j), p), sub(get3(cover.place, k), p))
+            out = sub(out, get3(cover.across, t))
+            for c in range(3):
+                v = cover.corners[t, c]
+                set3(cover.around, v, add(get3(cover.around, v), out))
     for v in range(len(cover.around)):
         i = cover.vertex[v]
-        out = get3(cover.around, v)
         if cover.held[i] == 1 and cover.sharp[i] == 0:
             out = get3(cover.by, i)
         else:
+            out = get3(cover.around, v)
+            if dot(out, out) == 0.0:
+                set3(cover.around, v, get3(cover.drawn, v))
+                continue
+            # As much as its triangles have turned, it has: at rest they do not face exactly as it does.
+            out = add(out, get3(cover.facing, v))
             length = norm(out)
-            out = scale(out, 1.0 / length) if length > 0.0 else get3(cover.facing, v)
-            out = add(get3(cover.drawn, v), sub(out, get3(cover.facing, v)))
+            rest = norm(get3(cover.facing, v))
+            out = axpy(1.0 / max(length, 1e-300), out, axpy(-1.0 / rest, get3(cover.facing, v), get3(cover.drawn, v)))
         length = norm(out)
         set3(cover.around, v, scale(out, 1.0 / length) if length > 1e-6 else get3(cover.drawn, v))
 
@@ -430,25 +458,34 @@ def squash_frames(touch, cover, a, frame, last, meets, least, turn, first, index
 
 
 @kernel
+def shorten(singles, halves):
+    """Numbers from -2 to 2 with half as many digits: the bits of float32 (K, 3) to those of float16."""
+    for i in range(len(singles)):
+        for k in range(3):
+            bits = np.int64(singles[i, k])
+            size = (bits & 0x7FFFFFFF) - 0x38000000 + 0x0FFF + (bits >> 13 & 1)  # another zero of exponents; to even
+            halves[i, k] = (bits >> 16 & 0x8000) | (size >> 13 if size > 0x00800000 else 0)
+
+
+@kernel
 def survey(touch, cover, a, frame, last, meets, edge, target, depth):
     """Look where others press in which frames; `target` (W,) becomes how long edges may be there, `depth` (F,) how deep
     the skin is pressed in."""
     inner = touch.extent[a, INNER]
     sag = edge * edge / (8.0 * inner)  # by which something may be nearer between vertices
     while frame < last:
-        count = _list_neighbours(touch, cover, frame, a, meets, 0.5 * inner)
+        count = _list_neighbours(touch, cover, frame, a, meets, 0.25 * inner)
         for k in range(count):
-            most, area = 0.0, 0.0
+            most = 0.0
             for e in range(cover.first[k], cover.first[k + 1]):
                 most = max(most, cover.over[e] + sag)
-                if cover.away[e] < 0.0:
-                    area += cover.area[cover.of[e]]
             if most > 0.0:
                 depth[frame] = max(depth[frame], most)
-                patch = math.sqrt(max(area / math.pi, 2.0 * inner * most))
-                fine = min(max(0.2 * patch, 0.25 * edge), 0.5 * edge)
+                # Four edges from its middle to its rim, and as many across its ring.
+                fine = min(0.25 * math.sqrt(2.0 * inner * most), 0.4 * most)
+                fine = min(max(fine, 0.25 * edge), edge)
                 for e in range(cover.first[k], cover.first[k + 1]):
-                    if cover.away[e] < 0.3 * patch:
+                    if cover.away[e] < 1.5 * most:
                         i = cover.of[e]
                         target[i] = min(target[i], fine)
         frame += 1
@@ -466,9 +503,11 @@ def look_for_creases(touch, cover, a, frame, meets, most, found):
             i, j = cover.triangles[t, c], cover.triangles[t, (c + 1) % 3]
             k = cover.against[i]
             if i < j and cover.held[i] > 0 and cover.held[j] > 0 and cover.against[j] == k:
-                middle = scale(add(get3(cover.place, i), get3(cover.place, j)), 0.5)
-                over, _ = _judge(touch, a, cover.other[k], cover.to, k, middle)
-                if abs(over) > most and count < len(found):
+                off, p, q = 0.0, get3(cover.place, i), get3(cover.place, j)
+                for n in range(1, 4):
+                    over, _ = _judge(touch, a, cover.other[k], cover.to, k, axpy(0.25 * n, sub(q, p), p))
+                    off = max(off, abs(over))
+                if off > most and count < len(found):
                     found[count, 0], found[count, 1] = i, j
                     count += 1
     return count

@@ -67,9 +67,8 @@ class Coating(Model):
     example: ClassVar[str] = "{stiffness: 2.0e5, thickness: 0.05, damping: 0.5, friction: 0.6}"
     stiffness: Stiffness | None = Field(
         default=None,
-        description="How hard it is to press in, in newtons per cubic metre: 1e5 is foam, 1e7 is wood; or at several "
-        "depths, [[metres, stiffness], ...], straight from one to the next; "
-        "left out, weight barely presses it in; what is fixed is rigid.",
+        description="How hard it is to press in, in N/m³: 1e5 is foam, 1e7 wood; or at depths, [[metres, stiffness], "
+        "...]; left out, weight barely does, and what is fixed is rigid.",
     )
     thickness: Size | None = Field(
         default=None,

@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 
 from impel.geometry.shapes import make_extents, make_shapes
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
+from impel.physics.coating import make_tables
 from impel.physics.covers import Stretch, soft_surfaces
 from impel.physics.squash import Touch
 from impel.scene.bodies import Body
-from impel.stage.compile import Compiled, coating_of
+from impel.stage.compile import Compiled, coatings_of
 from impel.stage.state import Stage
-from impel.takes.soft import Arrays, pack
+from impel.takes.soft import Arrays, pack_rows
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -49,27 +50,25 @@ def soft_of(compiled: Compiled, stage: Stage, position: Floats, orientation: Flo
             )
             if surfaces is not None:
                 painted = surfaces.colors if body.color is None else None
-                soft |= pack(name, surfaces[:3], surfaces.moved, painted)
+                soft |= pack_rows(name, surfaces[:3], surfaces.moved, painted)
     return soft
 
 
 def _touch(compiled: Compiled, stage: Stage, position: Floats, orientation: Floats) -> Touch:
     cast = list(compiled.cast.values())
     shapes = make_shapes([body.form for body in cast])
-    coatings = [coating_of(body, float(mass)) for body, mass in zip(cast, stage.bodies.mass)]
+    coatings = coatings_of(compiled.cast, stage.bodies)[: len(cast)]
     offset = np.einsum("fbij,bj->fbi", matrix_from_quaternion(orientation), compiled.centre)
     return Touch(
         shapes=shapes,
         extent=make_extents(shapes),
         softness=np.array([0.0 if math.isinf(own.stiffness) else 1.0 / own.stiffness for own in coatings]),
-        bulge=np.array([_bulge(body) for body in cast]),
+        tables=make_tables(coatings),
+        varies=np.array([len(own.curve) > 0 for own in coatings], np.int64),
+        bulge=np.array([body.coating.bulge for body in cast]),
         position=np.ascontiguousarray(position + offset),
         orientation=np.ascontiguousarray(multiply_quaternions(orientation, compiled.axes)),
     )
-
-
-def _bulge(body: Body) -> float:
-    return float(getattr(body.coating, "bulge", 0.4))
 
 
 def _stretches(touching: Integers, count: int, bodies: int) -> list[Stretch]:

@@ -71,7 +71,12 @@ def pack(name: str, mesh: Mesh, frames: Iterable[tuple[Any, Any, Any]], colors: 
     moved = list(frames)
     first = np.cumsum([0, *(len(index) for index, _, _ in moved)])
     columns = [np.concatenate(each) for each in zip(*moved)] if moved else [np.zeros(0), *np.zeros((2, 0, 3))]
-    parts = dict(zip((*REST, *MOVED), (*mesh, first, *columns)))
+    return pack_rows(name, mesh, (first, *columns), colors)
+
+
+def pack_rows(name: str, mesh: Mesh, moved: tuple[Any, ...], colors: Floats | None = None) -> Arrays:
+    """The same of what moved in all frames: first, index, shift and normal."""
+    parts = dict(zip((*REST, *MOVED), (*mesh, *moved)))
     if colors is not None:
         parts["colors"] = colors
     return {f"{name}.{part}": np.ascontiguousarray(values, KINDS[part][0]) for part, values in parts.items()}
