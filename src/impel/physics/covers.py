@@ -27,7 +27,11 @@ SEEN = 1e-3  # of its size: a body that is nowhere pressed in deeper looks as ev
 STIRRED = 2.5e-4  # ... and a vertex that moves less is at rest
 CUT = 5e-4  # of its size: by how much an edge may cut a corner of the surface that it lies on ...
 LOOKS, ROUNDS, CREASED = 5, 8, 4000  # ... which is looked for in a few frames, several times, for so many edges
-AT_MOST, FEWEST, MOST_VERTICES = 600_000, 1500, 8000  # vertices of a skin in all frames that it is pressed in, and in one
+AT_MOST, FEWEST, MOST_VERTICES = (
+    600_000,
+    1500,
+    8000,
+)  # vertices of a skin in all frames that it is pressed in, and in one
 CLUSTER = 4.5  # edges: how wide the cells are whose vertices are looked at together
 NEIGHBOURS = 24  # at most, of a body in a frame
 ROWS = 400_000  # that are squashed in one call

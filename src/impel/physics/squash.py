@@ -46,7 +46,9 @@ Vectors = Annotated[Floats2, 3]
 SHALLOW = 0.35  # cosine of the angle at which a surface meets another from which on it bulges in full
 STEEP = 0.4  # ... and if the way to the shared surface is no longer than 1/this of the depth
 FLATTEST = 0.15  # a way onto the shared surface that is longer than 1/this of the depth is taken for that long
-FACING = 0.7  # cosine between straight out of a neighbour and straight into a body from which on the two face each other
+FACING = (
+    0.7  # cosine between straight out of a neighbour and straight into a body from which on the two face each other
+)
 ROUNDS = 4  # of swelling, each by the volume that is missing ...
 MISSING = 1e-3  # ... unless it is less than this share
 SWOLLEN = 0.3  # of the half thickness: more is not made good
