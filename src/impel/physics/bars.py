@@ -8,7 +8,17 @@ from impel.geometry.kinds import BOX
 from impel.geometry.samples import INSET
 from impel.kernel import kernel
 from impel.motion.rotations import axpy, cross, dot, scale
-from impel.physics.patches import DEPTH, add_sample, add_varied, distance, facing, firm_at, press_ball, press_point
+from impel.physics.patches import (
+    DEPTH,
+    add_sample,
+    add_varied,
+    distance,
+    facing,
+    firm_at,
+    press_ball,
+    press_point,
+    set_square,
+)
 from impel.physics.pressures import TIP, sum_layers
 
 # Gauss-Legendre on [0, 1], five points.
@@ -189,3 +199,5 @@ def press_flat_end(shapes, b, centre, outward, aside, r, motion, material, fines
             area = min(r * r * DISC[s, 2], finest) * facing(outward, g)
             if area > 0.0:
                 press_point(patch, p, g, -phi, area, motion, material)
+                if material[4] == 0.0:
+                    set_square(patch, outward, g, -phi, min(r * r * DISC[s, 2], finest), material)

@@ -23,7 +23,7 @@ from impel.motion.rotations import (
     unrotate,
 )
 from impel.physics.broadphase import COUNTS, MOST, UNLISTED
-from impel.physics.patches import box_around, facing, overlap, press_point, rows_of
+from impel.physics.patches import box_around, facing, overlap, press_point, rows_of, set_square
 
 MARGIN = 0.05  # of the way to the middle of the smaller box: by which a point may move until a new list is due
 
@@ -86,6 +86,9 @@ def press_listed(contacts, p, side, centre, rows, half, motion, material, finest
         x = add(centre, transform(rows, get3(samples.at, s)))
         phi, g = box_field(x, half[0], half[1], half[2])
         if phi < 0.0:
-            area = facing(transform(rows, get3(samples.normal, s)), g)
+            normal = transform(rows, get3(samples.normal, s))
+            area = facing(normal, g)
             if area > 0.0:
                 press_point(patch, x, g, -phi, area * min(samples.area[s], finest), motion, material)
+                if material[4] == 0.0:
+                    set_square(patch, normal, g, -phi, min(samples.area[s], finest), material)

@@ -54,7 +54,7 @@ from impel.physics.broadphase import (
     with_capacity,
 )
 from impel.physics.coating import Coating, both_press, default_coating, make_tables, rolling_radius
-from impel.physics.friction import CRUSHED, FORCE, KEPT, REMEMBERED, SHEAR, resist_rolling, rub
+from impel.physics.friction import CRUSHED, FORCE, KEPT, REMEMBERED, SHEAR, TAKEN, give_back, resist_rolling, rub
 from impel.physics.hollows import FOUND, press_ball_all_round
 from impel.physics.mesh_points import list_mesh_points, press_mesh_points, presses_as_mesh
 from impel.physics.patches import (
@@ -94,7 +94,7 @@ class Contacts:
     """The coatings of N bodies, and room for P pairs of them."""
 
     touching: Floats  # (P,) 1 while the two overlap
-    friction: Floats2  # (P, 12) friction.FORCE ...
+    friction: Floats2  # (P, 23) friction.FORCE ...
     load: Floats  # (P,) normal force at the present state, where touching
     place: Floats2  # (P, 14) POINT ...: where the two touch, or touched and are still near
     pair: Integers2  # (P, 2) written by `find_pairs`, as is the next
@@ -333,6 +333,13 @@ def _meet(bodies, contacts, p, dt):
     if allowed < load:
         force, moment = scale(force, allowed / load), scale(moment, allowed / load)
         load, stiffness = allowed, stiffness / excess
+    if firm == 0.0:  # both are as soft as they were told to be
+        if dt == 0.0 and contacts.touching[p] == 0.0:
+            contacts.friction[p, TAKEN] = elastic * depth  # at least: they were placed so
+        torques = (sub(moment, cross(apart, force)), scale(moment, -1.0))
+        ease = _ease(bodies, a, cross(arm, normal)) + _ease(bodies, b, cross(centre, normal))
+        share = give_back(contacts.friction, p, force, torques, approach, (spin_a, spin_b), load, ease, dt)
+        force, moment, load = scale(force, share), scale(moment, share), share * load
 
     spin, turn = scale(add(spin_a, spin_b), 0.5), dot(sub(spin_a, spin_b), normal)
     grip_most = materials[p, coating_of.FRICTION] * load

@@ -12,7 +12,7 @@ from impel.geometry.fields import box_field, field
 from impel.geometry.kinds import BLOB, BOX, MESH
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, rotate, scale, sub, transform
-from impel.physics.pressures import pressure, slope, sum_layers
+from impel.physics.pressures import energy_at, pressure, slope, sum_layers
 
 # Columns of a patch, all in B's frame and about B's centre.
 FORCE = 0  # (3) on A, with damping
@@ -190,6 +190,24 @@ def facing(normal, u):
 
 
 @kernel
+def set_square(patch, normal, u, depth, area, material):
+    """Turn a point that presses until it is as square to the field as it may: what it presses with depends on that, and
+    without this torque it could gain energy by turning."""
+    stiffness, _, limit, hard, _, varied, table = material
+    c = -dot(normal, u)
+    beyond = max(0.0, depth - limit)
+    firmer, rising = firm_at(depth, material)
+    energy = 0.5 * stiffness * depth * depth * (1.0 + (firmer / 3.0 if rising == 1.0 else firmer))
+    if varied:
+        energy = energy_at(table, depth)
+    energy = area * (energy + 0.5 * hard * beyond * beyond)
+    moment = scale(cross(normal, u), energy * (1.0 if c >= GRAZING else 2.0 * c / GRAZING))
+    patch[MOMENT] += moment[0]
+    patch[MOMENT + 1] += moment[1]
+    patch[MOMENT + 2] += moment[2]
+
+
+@kernel
 def press_points(shapes, b, samples, a, centre, turn, half, motion, material, finest, patch):
     """The fixed points of a box or blob; `turn` holds the rows of the rotation from A's frame to B's,
     `half` the half extents of B.
@@ -225,6 +243,8 @@ def press_points(shapes, b, samples, a, centre, turn, half, motion, material, fi
                 area = facing(normal, g)
                 if area > 0.0:
                     press_point(patch, p, g, -phi, area * min(samples.area[s], finest), motion, material)
+                    if material[4] == 0.0:
+                        set_square(patch, normal, g, -phi, min(samples.area[s], finest), material)
 
 
 @kernel(inline=True)
