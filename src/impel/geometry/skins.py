@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from impel.geometry.baking import bake
 from impel.geometry.blobs import blob_elements, surface_mesh
-from impel.geometry.meshfiles import Surface
+from impel.geometry.meshfiles import Surface, surface_of
 from impel.geometry.scatter import SHARP, facing_of, smooth_vertices
 
 Floats = NDArray[np.float64]
@@ -23,6 +23,9 @@ Indices = NDArray[np.int64]
 
 EVEN = 900  # vertices of a skin that nobody presses, about
 SMOOTH = ("sphere", "capsule", "blob")  # have no sharp edges
+RELAXED, TURNS, LEVEL = 5, 30, 0.97  # rounds of relaxing; of turning edges in each; cosine of what is as good as flat
+SHORT = 0.2  # of the longest edge: shorter ones are taken out of meshes
+BAKED = ("mesh", "convex", "compound")
 SAME = 1e-7  # of the size: vertices closer than this are one
 ROUNDED = 0.35  # of the half thickness: over how wide a strip sharp edges are taken for round
 
@@ -43,52 +46,65 @@ Project = Callable[[Floats, Floats, NDArray[np.bool_]], Floats]
 
 def make_skin(shape: dict[str, Any], inner: float) -> Skin:
     """The skin of a shape as written in a scene, before anything presses; `inner` is half its thickness."""
-    if any(kind in shape for kind in ("mesh", "convex", "compound")):  # whose file may change
-        return _skin(shape, inner, EVEN)
-    return _kept_skin(json.dumps(shape), inner)
+    (kind, _), *_ = shape.items()
+    return _kept_skin(json.dumps(shape), inner, bake(shape).key if kind in BAKED else "")
 
 
 @lru_cache(64)
-def _kept_skin(text: str, inner: float) -> Skin:
-    return _skin(json.loads(text), inner, EVEN)
-
-
-def _skin(shape: dict[str, Any], inner: float, even: int) -> Skin:
+def _kept_skin(text: str, inner: float, key: str) -> Skin:
+    """`key` tells what is in the files of a mesh."""
+    shape = json.loads(text)
     (kind, size), *_ = shape.items()
     colors = None
     if kind == "sphere":
-        n = _steps(float(size) * math.pi / 2, 4 * math.pi * float(size) ** 2, even)
-        vertices, triangles = _octasphere(float(size), n)
+        vertices, triangles = _octasphere(float(size), _steps(float(size) * math.pi / 2, 4 * math.pi * float(size) ** 2))
     elif kind == "capsule":
-        vertices, triangles = _capsule(float(size["radius"]), float(size["length"]) / 2, even)
+        vertices, triangles = _capsule(float(size["radius"]), float(size["length"]) / 2)
     elif kind == "cylinder":
-        vertices, triangles = _cylinder(float(size["radius"]), float(size["length"]) / 2, even)
+        vertices, triangles = _cylinder(float(size["radius"]), float(size["length"]) / 2)
     elif kind == "box":
-        vertices, triangles = _box(np.asarray(size, float), even)
+        vertices, triangles = _box(np.asarray(size, float))
     elif kind == "blob":
-        vertices, triangles = _blob(size, even)
+        vertices, triangles = _blob(size)
     else:
-        baked = bake(shape)
-        vertices, triangles = baked.vertices, baked.triangles.astype(np.int64)
-        colors = baked.colors if len(baked.colors) else None
+        vertices, triangles, colors = _baked(shape)
     vertices, triangles, kept = _welded(vertices, triangles)
-    if kind in ("mesh", "convex", "compound"):
-        skin = Skin(vertices, triangles, np.zeros_like(vertices), None if colors is None else colors[kept], True)
-        skin = _shortened(skin, 1.4 * _edge(_area(vertices, triangles), even))
-        vertices, triangles, colors = skin.vertices, skin.triangles, skin.colors
+    colors = None if colors is None else colors[kept]
     edged = kind not in SMOOTH and len(sharp_edges(vertices, triangles)) > 0
     ways = _round_ways(vertices, triangles, ROUNDED * inner) if edged else vertex_normals(vertices, triangles)[0]
     return Skin(vertices, triangles, ways, colors, edged)
 
 
-def _edge(area: float, even: int) -> float:
-    """How long the edges of so many even triangles on an area are."""
-    return math.sqrt(area / (0.866 * even))
+def _baked(shape: dict[str, Any]) -> tuple[Floats, Indices, Floats | None]:
+    """A mesh with about as many vertices as others have."""
+    import manifold3d
+    from scipy.spatial import KDTree
+
+    baked = bake(shape)
+    vertices, triangles, _ = _welded(baked.vertices, baked.triangles.astype(np.int64))
+    size, longest = float(np.ptp(vertices, axis=0).max()), 1.4 * _edge(_area(vertices, triangles))
+    whole = manifold3d.Manifold(manifold3d.Mesh(vertices.astype(np.float32), triangles.astype(np.uint32)))
+    for bulge in size * np.array([1e-4, 3e-4, 1e-3, 3e-3]):
+        if whole.status() != manifold3d.Error.NoError or len(triangles) < 4 * EVEN:
+            break
+        light = surface_of(whole.simplify(float(bulge)))
+        vertices, triangles = light.vertices, light.triangles
+    vertices, triangles = _collapsed(vertices, _turned(vertices, triangles), SHORT * longest)
+    triangles = _turned(vertices, triangles)
+    skin = _shortened(Skin(vertices, triangles, np.zeros_like(vertices), None, True), longest)
+    skin = skin._replace(triangles=_turned(skin.vertices, skin.triangles))
+    colors = baked.colors[KDTree(baked.vertices).query(skin.vertices)[1]] if len(baked.colors) else None
+    return skin.vertices, skin.triangles, colors
 
 
-def _steps(length: float, area: float, even: int) -> int:
+def _edge(area: float) -> float:
+    """How long the edges of even triangles on an area are."""
+    return math.sqrt(area / (0.866 * EVEN))
+
+
+def _steps(length: float, area: float) -> int:
     """How many edges a length has."""
-    return max(2, round(length / _edge(area, even)))
+    return max(2, round(length / _edge(area)))
 
 
 def _area(vertices: Floats, triangles: Indices) -> float:
@@ -159,18 +175,18 @@ def _mirrored(vertices: Floats, triangles: Indices) -> tuple[Floats, Indices]:
     return vertices * [1, 1, -1], triangles[:, ::-1]
 
 
-def _capsule(radius: float, half: float, even: int) -> tuple[Floats, Indices]:
+def _capsule(radius: float, half: float) -> tuple[Floats, Indices]:
     area = 4 * math.pi * radius * (radius + half)
-    n = _steps(radius * math.pi / 2, area, even)
+    n = _steps(radius * math.pi / 2, area)
     top, triangles = _octasphere(radius, n, half=True)
-    tube = _tube(_ring(radius, 4 * n), half, _steps(2 * half, area, even))
+    tube = _tube(_ring(radius, 4 * n), half, _steps(2 * half, area))
     cap = top + [0.0, 0.0, half], triangles
     return _joined(cap, tube, _mirrored(*cap))
 
 
-def _cylinder(radius: float, half: float, even: int) -> tuple[Floats, Indices]:
+def _cylinder(radius: float, half: float) -> tuple[Floats, Indices]:
     area = 2 * math.pi * radius * (radius + 2 * half)
-    n = _steps(radius * math.pi / 2, area, even)
+    n = _steps(radius * math.pi / 2, area)
     at, triangles = _octahedron(n, half=True)
     # Points with |x| + |y| = t lie on the circle of radius t.
     out = np.abs(at[:, :2]).sum(axis=1)
@@ -180,12 +196,12 @@ def _cylinder(radius: float, half: float, even: int) -> tuple[Floats, Indices]:
     turned = math.pi / 2 * (quarter + share)
     disc = radius * out[:, None] * np.stack([np.cos(turned), np.sin(turned)], -1)
     cap = np.column_stack([disc, np.full(len(disc), half)]), triangles
-    return _joined(cap, _tube(_ring(radius, 4 * n), half, _steps(2 * half, area, even)), _mirrored(*cap))
+    return _joined(cap, _tube(_ring(radius, 4 * n), half, _steps(2 * half, area)), _mirrored(*cap))
 
 
-def _box(sides: Floats, even: int) -> tuple[Floats, Indices]:
+def _box(sides: Floats) -> tuple[Floats, Indices]:
     area = 2 * float(sides[0] * sides[1] + sides[1] * sides[2] + sides[2] * sides[0])
-    counts = [_steps(float(side), area, even) for side in sides]
+    counts = [_steps(float(side), area) for side in sides]
     parts = []
     for axis in range(3):
         u, v = (axis + 1) % 3, (axis + 2) % 3
@@ -205,14 +221,14 @@ def _box(sides: Floats, even: int) -> tuple[Floats, Indices]:
     return _joined(*parts)
 
 
-def _blob(blob: dict[str, Any], even: int) -> tuple[Floats, Indices]:
+def _blob(blob: dict[str, Any]) -> tuple[Floats, Indices]:
     elements, blend = blob_elements(blob), float(blob.get("blend", 0.0))
     low, high = elements[:, :6].reshape(-1, 3).min(0), elements[:, :6].reshape(-1, 3).max(0)
     size = float((high - low).max()) + 2 * float(np.abs(elements[:, 6]).max())
     cells = 24
     for _ in range(2):  # a net has about 2.2 vertices for each cell's face on the surface
         vertices, _, triangles = surface_mesh(elements, blend, cells)
-        cells = int(np.clip(1.05 * size / _edge(_area(vertices, triangles), even), 32, 64))
+        cells = int(np.clip(1.05 * size / _edge(_area(vertices, triangles)), 32, 64))
     vertices, _, triangles = surface_mesh(elements, blend, cells)
     return vertices, triangles
 
@@ -280,6 +296,37 @@ def refine(skin: Skin, level: Indices, project: Project, most: int) -> Skin:
     return skin
 
 
+def _collapsed(vertices: Floats, triangles: Indices, shortest: float) -> tuple[Floats, Indices]:
+    """Without edges that are shorter: their ends become one, unless the surface were no longer closed then."""
+    for _ in range(12):
+        ends, _, _ = edges_of(triangles)
+        length = np.linalg.norm(vertices[ends[:, 0]] - vertices[ends[:, 1]], axis=1)
+        short = ends[np.argsort(length, kind="stable")[: int((length < shortest).sum())]]
+        # Not two that have neighbours in common: each vertex and all around it belong to one of them.
+        claimed = np.full(len(vertices), len(short))
+        for k in (0, 1):
+            np.minimum.at(claimed, short[:, k], np.arange(len(short)))
+        around = claimed.copy()
+        for one, other in ((0, 1), (1, 0)):
+            np.minimum.at(around, ends[:, one], claimed[ends[:, other]])
+        chosen = short[(around[short] == np.arange(len(short))[:, None]).all(axis=1)]
+        if not len(chosen):
+            break
+        number = np.arange(len(vertices))
+        number[chosen[:, 1]] = chosen[:, 0]
+        moved, fewer = vertices.copy(), number[triangles]
+        moved[chosen[:, 0]] = vertices[chosen].mean(axis=1)
+        a, b, c = fewer.T
+        fewer = fewer[(a != b) & (b != c) & (c != a)]
+        used, fewer = np.unique(fewer, return_inverse=True)
+        fewer = fewer.reshape(-1, 3)
+        edges = np.sort(np.stack([fewer, np.roll(fewer, -1, axis=1)], axis=-1).reshape(-1, 2), axis=1)
+        if np.any(np.unique(edges, axis=0, return_counts=True)[1] != 2):
+            break
+        vertices, triangles = moved[used], fewer
+    return vertices, triangles
+
+
 def _shortened(skin: Skin, longest: float) -> Skin:
     """Without edges that are longer, as far as a mesh can have that."""
     for _ in range(12):
@@ -289,6 +336,66 @@ def _shortened(skin: Skin, longest: float) -> Skin:
             break
         skin, _ = halve(skin, with_longest(skin.triangles, ends, length, length > longest), lambda at, *_: at)
     return skin
+
+
+def relax(skin: Skin, project: Project) -> Skin:
+    """Make triangles of a mesh well formed: edges that cut two triangles badly are turned, and vertices that lie on no
+    sharp edge go to the middle of their neighbours."""
+    still = np.zeros(len(skin.vertices), bool)
+    still[sharp_edges(skin.vertices, skin.triangles).ravel()] = True
+    for _ in range(RELAXED):
+        skin = skin._replace(triangles=_turned(skin.vertices, skin.triangles))
+        ends, _, _ = edges_of(skin.triangles)
+        total, count = np.zeros_like(skin.vertices), np.zeros(len(skin.vertices))
+        for one, other in ((0, 1), (1, 0)):
+            np.add.at(total, ends[:, one], skin.vertices[ends[:, other]])
+            np.add.at(count, ends[:, one], 1.0)
+        middle = np.where(still[:, None], skin.vertices, total / np.maximum(count, 1.0)[:, None])
+        away = 0.5 * (middle - skin.vertices)
+        away -= np.einsum("ij,ij->i", away, skin.ways)[:, None] * skin.ways
+        skin = skin._replace(vertices=project(skin.vertices + away, skin.ways, still))
+    return skin
+
+
+def _turned(vertices: Floats, triangles: Indices) -> Indices:
+    """Triangles whose edges are turned where the angles opposite to them add up to more than half a turn (Delaunay),
+    on what is as good as flat."""
+    for _ in range(TURNS):
+        ends, one, other = edges_of(triangles)
+        facing, _ = facing_of(Surface(vertices, triangles))
+        tips = [triangles[of].sum(axis=1) - ends.sum(axis=1) for of in (one, other)]
+        angles = [_angle(vertices[tip], vertices[ends[:, 0]], vertices[ends[:, 1]]) for tip in tips]
+        level = np.einsum("ij,ij->i", facing[one], facing[other]) > LEVEL
+        bad = np.flatnonzero(level & (angles[0] + angles[1] > math.pi + 1e-3) & (tips[0] != tips[1]))
+        count = len(vertices)
+        new = np.minimum(*tips)[bad] * count + np.maximum(*tips)[bad]
+        bad = bad[~np.isin(new, ends[:, 0] * count + ends[:, 1])]
+        bad = bad[np.argsort(-(angles[0] + angles[1])[bad], kind="stable")]
+        # Of edges that share a triangle or would become the same one, only the worst is turned in this round.
+        _, first = np.unique(np.minimum(*tips)[bad] * count + np.maximum(*tips)[bad], return_index=True)
+        bad = bad[np.sort(first)]
+        rank = np.full(len(triangles), len(bad))
+        for of in (one, other):
+            np.minimum.at(rank, of[bad], np.arange(len(bad)))
+        chosen = bad[(rank[one[bad]] == np.arange(len(bad))) & (rank[other[bad]] == np.arange(len(bad)))]
+        if not len(chosen):
+            break
+        # The first triangle runs from a to b: then tip, a, other tip and tip, other tip, b do not turn over.
+        corners = triangles[one[chosen]]
+        a, b = ends[chosen].T
+        forward = np.any((corners == a[:, None]) & (np.roll(corners, -1, axis=1) == b[:, None]), axis=1)
+        a, b = np.where(forward, a, b), np.where(forward, b, a)
+        tip, behind = tips[0][chosen], tips[1][chosen]
+        triangles = triangles.copy()
+        triangles[one[chosen]] = np.stack([tip, a, behind], -1)
+        triangles[other[chosen]] = np.stack([tip, behind, b], -1)
+    return triangles
+
+
+def _angle(tip: Floats, a: Floats, b: Floats) -> Floats:
+    """Of triangles at their tips."""
+    p, q = a - tip, b - tip
+    return np.arctan2(np.linalg.norm(np.cross(p, q), axis=1), np.einsum("ij,ij->i", p, q))
 
 
 def halve(skin: Skin, split: NDArray[np.bool_], project: Project) -> tuple[Skin, Indices]:

@@ -5,13 +5,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.geometry.kinds import CORE, CYLINDER, INNER, SKIN
+from impel.geometry.kinds import BLOB, CORE, CYLINDER, INNER, MESH, SKIN
 from impel.geometry.skins import (
     Skin,
     edges_of,
     halve,
     make_skin,
     refine,
+    relax,
     split_at_edges,
     vertex_normals,
     with_longest,
@@ -52,26 +53,44 @@ def soft_surfaces(
 ) -> Surfaces | None:
     """The surface of body a, of a shape as written in a scene, whose centre of mass and principal axes are there; None
     if it is nowhere pressed in so deep that it is seen."""
-    turn = matrix_from_quaternion(axes)
-    extent = touch.extent[a]
-    size = 2 * float((extent[CORE:SKIN] + extent[SKIN]).max())
-    if not np.isfinite(size):
+    made = cover_of(touch, a, shape, centre, axes, stretches)
+    if made is None:
         return None
-    skin = _principal(make_skin(shape, float(extent[INNER])), centre, turn)
-    skin = _on_field(touch, a, skin)
-    refined = _refined(touch, a, skin, size, stretches)
-    if refined is None:
-        return None
-    skin, cover = refined
+    skin, cover = made
+    size = cover.cover.size
     moved, depth = _squashed(touch, a, cover.cover, axes, stretches, STIRRED * size)
     if depth.max() < SEEN * size:
         return None
+    turn = matrix_from_quaternion(axes)
     vertices = skin.vertices[cover.vertex] @ turn.T + centre
     colors = None if skin.colors is None else skin.colors[cover.vertex]
     return Surfaces(vertices, cover.normals @ turn.T, cover.corners, colors, moved)
 
 
-def _refined(touch: Touch, a: int, skin: Skin, size: float, stretches: list[Stretch]) -> Any:
+class Covered(NamedTuple):
+    cover: Cover
+    order: Indices  # (W,) which vertex of the skin each of the cover's is
+    vertex: Indices  # (V,) of the skin, for each corner
+    corners: Indices  # (T, 3)
+    normals: Floats  # (V, 3)
+
+
+def cover_of(
+    touch: Touch, a: int, shape: dict[str, Any], centre: Floats, axes: Floats, stretches: list[Stretch]
+) -> tuple[Skin, Covered] | None:
+    """The skin of a body in the frame of its centre of mass and principal axes, as fine as what presses it in asks for;
+    None if nothing does."""
+    extent = touch.extent[a]
+    size = 2 * float((extent[CORE:SKIN] + extent[SKIN]).max())
+    if not np.isfinite(size):
+        return None
+    skin = _principal(make_skin(shape, float(extent[INNER])), centre, matrix_from_quaternion(axes))
+    return _refined(touch, a, _on_field(touch, a, skin), size, stretches)
+
+
+def _refined(
+    touch: Touch, a: int, skin: Skin, size: float, stretches: list[Stretch]
+) -> tuple[Skin, Covered] | None:
     """A skin as fine as what presses it in asks for, and its cover; None if nothing does."""
 
     def project(at: Floats, out: Floats, sharp: NDArray[np.bool_]) -> Floats:
@@ -119,14 +138,6 @@ def _which(skin: Skin, pairs: Indices) -> NDArray[np.bool_]:
     return with_longest(skin.triangles, ends, length, split)
 
 
-class _Covered(NamedTuple):
-    cover: Cover
-    order: Indices  # (W,) which vertex of the skin each of the cover's is
-    vertex: Indices  # (V,) of the skin, for each corner
-    corners: Indices  # (T, 3)
-    normals: Floats  # (V, 3)
-
-
 def _principal(skin: Skin, centre: Floats, turn: Floats) -> Skin:
     """A skin in the frame of the centre of mass and principal axes."""
     return skin._replace(vertices=(skin.vertices - centre) @ turn, ways=skin.ways @ turn)
@@ -140,6 +151,8 @@ def _edge_length(skin: Skin) -> float:
 def _on_field(touch: Touch, a: int, skin: Skin) -> Skin:
     sharp = np.zeros(len(skin.vertices), bool)
     skin = skin._replace(vertices=_projected(touch, a, skin.vertices, np.zeros_like(skin.ways), sharp))
+    if touch.shapes.kind[a] in (BLOB, MESH):
+        skin = relax(skin, lambda at, out, still: np.where(still[:, None], at, _projected(touch, a, at, out, still)))
     return skin if skin.edged else skin._replace(ways=_gradients(touch, a, skin.vertices))
 
 
@@ -159,7 +172,7 @@ def _projected(touch: Touch, a: int, at: Floats, out: Floats, sharp: NDArray[np.
     return at
 
 
-def _cover(touch: Touch, a: int, skin: Skin, size: float) -> _Covered:
+def _cover(touch: Touch, a: int, skin: Skin, size: float) -> Covered:
     order, cluster, ball = _clusters(skin.vertices, _edge_length(skin))
     number = np.empty_like(order)
     number[order] = np.arange(len(order))
@@ -186,12 +199,12 @@ def _cover(touch: Touch, a: int, skin: Skin, size: float) -> _Covered:
         size=size, volume=float(np.einsum("ij,ij", p, np.cross(q, r))) / 6,
         place=np.zeros((count, 3)), free=np.zeros(count), held=np.zeros(count, np.int64),
         against=np.zeros(count, np.int64), by=np.zeros((count, 3)),
-        around=np.zeros((corner_count, 3)),
+        around=np.zeros((corner_count, 3)), middle=np.zeros((count, 3)), mates=np.zeros(count),
         first=np.zeros(most + 1, np.int64), other=np.zeros(most, np.int64), width=np.zeros(most), to=np.zeros((most, 12)),
         of=np.zeros(entries, np.int64), away=np.zeros(entries), over=np.zeros(entries), steep=np.zeros(entries),
         go=np.zeros((entries, 3)), ring=np.zeros(entries),
     )  # fmt: skip
-    return _Covered(cover, order, order[vertex], corners, drawn)
+    return Covered(cover, order, order[vertex], corners, drawn)
 
 
 def _clusters(vertices: Floats, edge: float) -> tuple[Indices, Indices, Floats]:

@@ -57,7 +57,8 @@ SWEEPS = 12  # over all neighbours, until no vertex is beyond any of them
 EXACT = 1e-13  # of the size: how near a vertex comes to the surface
 HELD = 1e-9  # of the size: what is nearer lies against it
 HALVINGS = 16  # to find how wide a ring is
-LOOKS = 60  # at most along a way
+TANGLES = 6  # times that triangles that are turned over are mended
+STEPS, LOOKS = 15, 60  # of Newton's at most along a way; then bounds are halved
 
 
 @struct
@@ -101,6 +102,8 @@ class Cover:
     against: Integers  # (W,) ... the last of these ...
     by: Vectors  # (W, 3) ... and which way the surface faces there
     around: Vectors  # (V, 3)
+    middle: Vectors  # (W, 3) of the neighbours of a vertex, and how many there are
+    mates: Floats  # (W,)
     first: Integers  # (P + 1,) entries of each neighbour
     other: Integers  # (P,) which body it is
     width: Floats  # (P,) how wide the ring around the contact is
@@ -225,14 +228,19 @@ def _choose_ways(cover, k, mean):
     """Along which way each vertex comes onto the surface that is shared with a neighbour: between straight out of the
     neighbour and straight into the body.
 
-    Out of the neighbour as in the middle of the contact, `mean`, unless the two face each other at that very place, as
-    a ball and the cup that it lies in do. For what leads out of a box is another way beyond each of its edges, and what
-    leads out of a ball would lead past the edges of a box.
+    Out of the neighbour as in the middle of the contact, `mean`, for what leads out of a box is another way beyond each
+    of its edges, and what leads out of a ball would lead past the edges of a box. But where a contact goes round, as
+    that of a ball and the cup that it lies in, what faces each other has its own way.
     """
+    round_by = 0.0
+    for e in range(cover.first[k], cover.first[k + 1]):
+        u = get3(cover.go, e)
+        if cover.away[e] < 0.0 and -dot(get3(cover.way, cover.of[e]), u) > FACING:
+            round_by = max(round_by, _ramp(1.0 - 2.0 * dot(u, mean)))
     for e in range(cover.first[k], cover.first[k + 1]):
         i, share, u = cover.of[e], cover.steep[e], get3(cover.go, e)
         n, way = get3(cover.normal, i), get3(cover.way, i)
-        own = _ramp((-dot(way, u) - FACING) / (1.0 - FACING))
+        own = round_by * _ramp((-dot(way, u) - FACING) / (1.0 - FACING))
         out = axpy(1.0 - own, mean, scale(u, own))
         go = sub(scale(out, 1.0 / max(norm(out), 1e-9)), way)
         length = norm(go)
@@ -294,19 +302,17 @@ def _ring_width(touch, cover, a, k, widest):
 def _settle(touch, cover, a, k, p, go, over, slope):
     """From a point beyond the shared surface to where the way `go` meets it: Newton, between bounds."""
     b, to, exact = cover.other[k], cover.to, EXACT * cover.size
-    t, low, high, hurry = 0.0, 0.0, math.inf, 1.0
+    t, low, high, hurry = 0.0, 0.0, cover.size, 1.0  # beyond its size there is nothing of it
     out = slope
-    for _ in range(LOOKS):
+    for look in range(LOOKS):
         if over > 0.0:
             low = t
         else:
             high = t
         t += hurry * over / max(-dot(out, go), FLATTEST)
-        if high == math.inf:
+        if high == cover.size:
             hurry *= 1.2
-        if not low < t < high:
-            if high == math.inf:
-                break
+        if not low < t < high or look > STEPS:
             t = 0.5 * (low + high)
         over, out = _judge(touch, a, b, to, k, axpy(t, go, p))
         if abs(over) < exact:
@@ -362,7 +368,7 @@ def _squash(touch, cover, frame, a, meets):
     count = _list_neighbours(touch, cover, frame, a, meets, REACH * inner)
     deepest = 0.0
     for e in range(cover.first[count]):
-        deepest = max(deepest, cover.over[e])
+        deepest = max(deepest, min(cover.over[e], -cover.away[e]))
     if deepest == 0.0:
         return 0.0
     for i in range(len(cover.at)):
@@ -431,6 +437,48 @@ def _face(cover):
 
 
 @kernel
+def _untangle(touch, cover, a):
+    """Look for triangles on contacts that are turned over, and move their corners towards the middle of their
+    neighbours, along the shared surface; were there any?"""
+    found, mates = False, cover.mates
+    for i in range(len(mates)):
+        mates[i] = -1.0
+    for t in range(len(cover.triangles)):
+        i, j, k = cover.triangles[t, 0], cover.triangles[t, 1], cover.triangles[t, 2]
+        if cover.held[i] == 1 and cover.held[j] == 1 and cover.held[k] == 1:
+            p, n = get3(cover.place, i), get3(cover.by, i)
+            level = min(dot(n, get3(cover.by, j)), dot(n, get3(cover.by, k))) > 0.5 * dot(n, n)
+            across = cross(sub(get3(cover.place, j), p), sub(get3(cover.place, k), p))
+            if level and dot(across, n) <= 0.0:
+                mates[i] = mates[j] = mates[k] = 0.0
+                found = True
+    if not found:
+        return found
+    for i in range(len(mates)):
+        set3(cover.middle, i, (0.0, 0.0, 0.0))
+    for t in range(len(cover.triangles)):
+        for c in range(3):
+            i = cover.triangles[t, c]
+            if mates[i] >= 0.0:
+                p = get3(cover.place, cover.triangles[t, (c + 1) % 3])
+                q = get3(cover.place, cover.triangles[t, (c + 2) % 3])
+                set3(cover.middle, i, add(get3(cover.middle, i), add(p, q)))
+                mates[i] += 2.0
+    for i in range(len(mates)):
+        if mates[i] > 0.0:
+            k = cover.against[i]
+            p = scale(get3(cover.middle, i), 1.0 / mates[i])
+            for _ in range(STEPS):
+                over, out = _judge(touch, a, cover.other[k], cover.to, k, p)
+                if abs(over) < EXACT * cover.size:
+                    set3(cover.place, i, p)
+                    set3(cover.by, i, out)
+                    break
+                p = axpy(-over / max(dot(out, out), FLATTEST), out, p)
+    return found
+
+
+@kernel
 def squash_frames(touch, cover, a, frame, last, meets, least, turn, first, index, shift, normal, depth):
     """Write down, frame by frame, which corners touch or have moved by more than `least`, how far, and which
     way they face.
@@ -445,6 +493,9 @@ def squash_frames(touch, cover, a, frame, last, meets, least, turn, first, index
             return frame
         depth[frame] = _squash(touch, cover, frame, a, meets)
         if depth[frame] > 0.0:
+            for _ in range(TANGLES):
+                if not _untangle(touch, cover, a):
+                    break
             _face(cover)
             for v in range(len(cover.vertex)):
                 i = cover.vertex[v]
@@ -506,6 +557,8 @@ def look_for_creases(touch, cover, a, frame, meets, most, found):
             k = cover.against[i]
             if i < j and cover.held[i] > 0 and cover.held[j] > 0 and cover.against[j] == k:
                 off, p, q = 0.0, get3(cover.place, i), get3(cover.place, j)
+                if norm(sub(get3(cover.at, i), get3(cover.at, j))) < 3.0 * most:
+                    continue
                 for n in range(1, 4):
                     over, _ = _judge(touch, a, cover.other[k], cover.to, k, axpy(0.25 * n, sub(q, p), p))
                     off = max(off, abs(over))
