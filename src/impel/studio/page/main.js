@@ -85,6 +85,7 @@ const tell = {
     state.fresh = true;
     wake();
   },
+  soft({ run, bodies }) { if (state.take?.run === run) view.soften(state.take, bodies).then(() => { state.skins = view.skins; wake(); }); },
   search(message) { toys.searched(message); },
   palette(message) { toys.palette(message); },
   toy(message) { show_tab("inspector"); if (!get("toy-plot") || state.toy !== message.figure) toys.show(message, get("inspector")); state.toy = message.figure; state.framed = null; play(true); },
