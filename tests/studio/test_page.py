@@ -104,7 +104,7 @@ def test_what_is_typed_wrong_is_answered_where_it_is_typed(page):
 
 def test_poked_the_arm_gives_way_and_comes_back(page):
     opened(page, "blow")
-    page.evaluate("studio.go_to(60)")
+    page.evaluate("studio.play(false); studio.go_to(60)")
     page.wait_for_function("studio.shown.frame === 60")
     page.click("#live")
     page.wait_for_function("studio.live && studio.take.done > 62")

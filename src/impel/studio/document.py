@@ -47,7 +47,7 @@ class Document:
 
     @property
     def dirty(self) -> bool:
-        return self.text != self.saved
+        return bool(self._edits) or self.text != self.saved  # what an edit makes of the text is seen later
 
     def edit(self, path: FieldPath, value: Any, gesture: Any = None) -> None:
         """Change a field; `REMOVED` takes it out. Changes of one gesture are undone together.

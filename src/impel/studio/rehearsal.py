@@ -4,6 +4,7 @@ A `Run` is one simulation of a scene as it was at a moment. Its rows are filled 
 the first `done` of them, so that nobody has to wait for anybody.
 """
 
+import gc
 import queue
 import threading
 import time
@@ -25,7 +26,8 @@ from impel.takes import Take
 
 POSE, AIM, ROPE = 7, 8, 7  # columns of a body: x, y, z, w, x, y, z; of an actuator: target, aim, saturated; of a rope:
 # both ends, slack
-TELL_EVERY = 0.012  # s: how often frames are announced, after the first
+TELL_EVERY = 0.012  # s: how often frames are announced, after the one that is looked at ...
+TELL_ON_THE_WAY = 0.1  # s: ... and before it
 SNAPSHOTS = 40  # over a run
 SNAPSHOT_BYTES = 64 * 2**20  # of all of them
 LIVE_SECONDS = 120.0  # how long one may play on beyond the end
@@ -45,9 +47,12 @@ class Cast(NamedTuple):
 class Run:
     """One simulation, so far."""
 
-    def __init__(self, number: int, scene: Scene, *, live: bool = False, now: float = 0.0) -> None:
+    def __init__(
+        self, number: int, scene: Scene, *, live: bool = False, now: float = 0.0, looked_at: int = 0
+    ) -> None:
         self.number = number
         self.scene = scene
+        self.looked_at = looked_at  # the frame that is waited for
         self.live = live
         self.now = now  # s: since when, if it is live
         self.fps = scene.world.fps
@@ -89,13 +94,15 @@ class Rehearsal:
         self._thread = threading.Thread(target=self._work, name="rehearsal", daemon=True)
         self._thread.start()
 
-    def begin(self, scene: Scene, *, after: float = 0.0, live: bool = False, now: float = 0.0) -> Run:
+    def begin(
+        self, scene: Scene, *, after: float = 0.0, live: bool = False, now: float = 0.0, looked_at: int = 0
+    ) -> Run:
         """Simulate a scene, which is as the last one was until `after`; whatever is being simulated is given up.
 
-        Live, it goes in real time from `now` on.
+        Live, it goes in real time from `now` on. Else the frame that is looked at is told of as soon as it is there.
         """
         self._number += 1
-        run = Run(self._number, scene, live=live, now=now)
+        run = Run(self._number, scene, live=live, now=now, looked_at=looked_at)
         with self._wake:
             self._from = None if self.run is None or after <= 0 else _moment_before(self.run, after)
             self._wanted = self.run = run
@@ -154,6 +161,8 @@ class Rehearsal:
             run.ended = True
             run.live = False
             self.tell(run)
+            if run.number == 1:
+                gc.freeze()  # all that was loaded stays: looking through it, 90 ms each time, would be seen
 
     def _simulate(self, run: Run, origin: tuple[Run, int] | None) -> None:
         with warnings.catch_warnings():
@@ -166,8 +175,8 @@ class Rehearsal:
         if origin is not None:
             self._go_on_from(run, show, *origin)
         run.cast = cast
-        self._write(run, show, show.frame, show.frame + 1)
         self.tell(run)
+        self._write(run, show, show.frame, show.frame + 1)
         every = _snapshot_interval(show)
         told = time.monotonic()
         began = told - max(show.time, run.now)
@@ -178,7 +187,8 @@ class Rehearsal:
                 run.moments[show.frame] = Performance.snapshot(show)
             show.next_frame()
             now = time.monotonic()
-            if (run.live and show.time > run.now) or now - told > TELL_EVERY or show.frame == show.compiled.frames - 1:
+            waited_for = show.frame in (run.looked_at, show.compiled.frames - 1) or (run.live and show.time > run.now)
+            if waited_for or now - told > (TELL_EVERY if show.frame > run.looked_at else TELL_ON_THE_WAY):
                 self._write(run, show, wrote, show.frame + 1)
                 wrote, told = show.frame + 1, now
                 self.tell(run)

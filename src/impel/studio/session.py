@@ -96,8 +96,7 @@ class Session:
             if "argument" not in str(error):
                 raise
             raise Problem(f"{name}: {str(error).split('() ', 1)[-1]}") from None
-        run = self.rehearsal.run
-        return {"run": 0 if run is None else run.number, **(answer or {})}  # the one that shows what it has done
+        return {"run": self._run_number(), **(answer or {})}  # the one that shows what it has done
 
     def do_ping(self) -> None:
         """Answers, and does nothing else."""
@@ -175,13 +174,21 @@ class Session:
         if document.text != self._drafted:
             self._drafted = document.text
             document.keep_draft()
+            if not document.dirty:  # an edit has led back to what is saved
+                self._tell(self._document())
 
     # Changing the scene
 
-    def do_edit(self, path: Any = None, value: Any = None, remove: bool = False, gesture: Any = None) -> None:
-        """Give a field another value, or take it out; changes of one gesture are undone together."""
+    def do_edit(
+        self, path: Any = None, value: Any = None, remove: bool = False, gesture: Any = None, frame: Any = 0
+    ) -> None:
+        """Give a field another value, or take it out; changes of one gesture are undone together.
+
+        The frame that is looked at comes as soon as it is there.
+        """
         where = _path(path)
-        self._edit(lambda: self.document.edit(where, REMOVED if remove else value, gesture), where)
+        frame = frame if isinstance(frame, int) else 0
+        self._edit(lambda: self.document.edit(where, REMOVED if remove else value, gesture), where, looked_at=frame)
 
     def do_write(self, text: str) -> None:
         """Take another text."""
@@ -198,16 +205,20 @@ class Session:
     def do_text(self) -> dict[str, Any]:
         return {"text": self.document.text}
 
-    def _edit(self, change: Callable[[], Any], path: tuple[str | int, ...] | None = None) -> None:
+    def _edit(
+        self, change: Callable[[], Any], path: tuple[str | int, ...] | None = None, looked_at: int = 0
+    ) -> None:
         before = self.document.scene
         change()
         after = self.document.scene
         since = 0.0 if before is None or after is None else affected_from(before, after)
-        self._changed(after, after=since, path=path)
+        self._changed(after, after=since, path=path, looked_at=looked_at)
 
-    def _changed(self, scene: Scene | None, *, after: float, path: tuple[str | int, ...] | None = None) -> None:
+    def _changed(
+        self, scene: Scene | None, *, after: float, path: tuple[str | int, ...] | None = None, looked_at: int = 0
+    ) -> None:
         if scene is not None and after < math.inf:
-            self.rehearsal.begin(scene, after=after)
+            self.rehearsal.begin(scene, after=after, looked_at=looked_at)
         elif scene is None:
             self.rehearsal.stop()
         self._tell(self._document() if path is None else self._field(path))
@@ -231,8 +242,13 @@ class Session:
             "undo": len(document.done),
             "redo": len(document.undone),
             "problems": document.problems,
+            "run": self._run_number(),
             "looks": {} if document.scene is None else _looks(document.scene),
         }
+
+    def _run_number(self) -> int:
+        run = self.rehearsal.run
+        return 0 if run is None else run.number
 
     # Playing live
 

@@ -1,7 +1,6 @@
 // Fields of what is selected, made from the schema's own sentences: each with its text, its range, and a way to unset it.
 
 import { make } from "./make.js";
-import { Newest } from "./link.js";
 
 const HUGE = 1e6; // a bound beyond it bounds nothing that a person would slide to
 let gestures = Date.now();
@@ -60,10 +59,9 @@ export class Inspector {
   field(name, schema, path, value, required) {
     const wrong = make("span", { className: "wrong", role: "alert" });
     const id = `field-${path.join("-")}`;
-    const newest = new Newest((...given) => this.edit(...given).then(() => { wrong.textContent = ""; }, (lines) => { wrong.textContent = lines.map(short).join("\n"); }));
-    const set = (to, gesture) => newest.wish(path, to, gesture);
+    const set = (to, gesture) => this.edit(path, to, gesture).then(() => { wrong.textContent = ""; }, (lines) => { wrong.textContent = lines.map(short).join("\n"); });
     const reset = required || value === undefined ? null
-      : make("button", { className: "reset", title: "Leave it out", textContent: "×", "aria-label": `Leave out ${name}`, onclick: () => this.edit(path, undefined).catch((lines) => { wrong.textContent = lines.map(short).join("\n"); }) });
+      : make("button", { className: "reset", title: "Leave it out", textContent: "×", "aria-label": `Leave out ${name}`, onclick: () => set(undefined) });
     const choices = this.choices(schema);
     const nested = choices.find((choice) => choice.properties);
     if (nested && value !== null && typeof value === "object" && !Array.isArray(value)) {

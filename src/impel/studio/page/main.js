@@ -23,8 +23,14 @@ window.studio = state; // for whoever looks from outside, such as tests
 const link = new Link({
   told(message) { tell[message.tell]?.(message); },
   rows(buffer) {
+    if (!state.take?.add(buffer) || !draws_anew(state.take)) { // nothing of it is looked at now
+      link.acknowledge();
+      later("computed", () => timeline.draw());
+      return;
+    }
     state.owed += 1;
-    if (state.take?.add(buffer)) state.fresh = true;
+    state.fresh = true;
+    if (state.shown?.run !== state.take.run) draw(performance.now()); // a new take's first picture does not wait
     wake();
   },
   found() { state.connected = true; notice(null, "connection"); },
@@ -45,28 +51,30 @@ const tell = {
     if (!state.opened) open_gallery();
   },
   edited(message) {
-    head(message);
-    const had = at(state.data, message.path) !== undefined;
-    put(state.data, message.path, message.value);
-    if (!had || message.value === null || typeof message.value === "object") lay_out();
-    else inspector.refresh(state.data);
-    place_keys();
-    timeline.tell(state.take, state.data);
-    if (!get("text").hidden) fetch_text();
+    const { path, value } = message, alike = same_kind(at(state.data, path), value);
+    put(state.data, path, value);
+    state.due = message.run;
+    later("head", () => head(message));
+    if (alike) later("fields", () => { inspector.refresh(state.data); place_keys(); timeline.tell(state.take, state.data); });
+    else lay_out();
+    if (!get("text").hidden) later("text", fetch_text);
   },
   run(message) {
     const before = state.take, first = before === null || state.framed !== state.name;
     state.take = new Take(message, before);
     state.asked_at = performance.now();
+    state.due = message.run;
     state.live = message.live;
     state.events_shown = false;
     if (message.live) { state.playing = false; state.frame = message.kept; }
     if (Object.keys(message.colors).length && first) follow(0); // a toy runs off
     state.look = first;
     view.cast(state.take, { ...state.looks, colors: { ...state.looks.colors, ...message.colors } }).then(() => { view.place_keys(keys_of(state.data)); state.fresh = true; wake(); });
-    timeline.tell(state.take, state.data);
-    for (const line of message.doubts) notice(line, "doubt");
-    if (!message.doubts.length) notice(null, "doubt");
+    later("run", () => {
+      timeline.tell(state.take, state.data);
+      for (const line of message.doubts) notice(line, "doubt");
+      if (!message.doubts.length) notice(null, "doubt");
+    });
     live_buttons();
   },
   story({ run, problems, events, remarks, channels, frames }) {
@@ -76,14 +84,16 @@ const tell = {
     }
     Object.assign(state.take, { events, remarks, channels, frames, ended: true });
     state.live = false;
-    notice(problems.length ? problems.join(" · ") : null, "problem");
-    get("remarks").replaceChildren(make("ul", {}, ...(remarks.length ? remarks : ["Everything went as wished."]).map((line) => make("li", { textContent: line }))));
-    get("tab-remarks").textContent = remarks.length ? `Remarks (${remarks.length})` : "Remarks";
-    timeline.tell(state.take, state.data);
-    plots.tell(state.take);
     live_buttons();
     state.fresh = true;
     wake();
+    later("story", () => {
+      notice(problems.length ? problems.join(" · ") : null, "problem");
+      get("remarks").replaceChildren(make("ul", {}, ...(remarks.length ? remarks : ["Everything went as wished."]).map((line) => make("li", { textContent: line }))));
+      get("tab-remarks").textContent = remarks.length ? `Remarks (${remarks.length})` : "Remarks";
+      timeline.tell(state.take, state.data);
+      plots.tell(state.take);
+    });
   },
   search(message) { toys.searched(message); },
   palette(message) { toys.palette(message); },
@@ -101,7 +111,7 @@ function head({ name, file, dirty, undo, redo, problems, looks }) {
   document.title = `${dirty ? "● " : ""}${name}: impel studio`;
   get("problems").replaceChildren(...problems.map((line) => make("li", { textContent: line })));
   notice(problems.length ? problems[0] : null, "text");
-  view.dress(looks);
+  if (JSON.stringify(looks) !== state.dressed) { state.dressed = JSON.stringify(looks); view.dress(looks); wake(); }
 }
 
 function put(data, path, value) {
@@ -111,17 +121,69 @@ function put(data, path, value) {
   else here[path.at(-1)] = value;
 }
 
+const same_kind = (a, b) => (Array.isArray(a) ? Array.isArray(b) && a.length === b.length && a.every((x, k) => same_kind(x, b[k])) : a !== null && typeof a !== "object" && typeof a === typeof b);
+
+// What can wait until the next picture: it would hold that up, for the page is painted as a whole.
+const waiting = new Map();
+let catching_up;
+function later(name, work) {
+  waiting.delete(name);
+  waiting.set(name, work);
+  catching_up ??= setTimeout(catch_up, state.due > (state.shown?.run ?? 0) ? PATIENCE : 30);
+}
+function catch_up() {
+  clearTimeout(catching_up);
+  catching_up = undefined;
+  const works = [...waiting.values()];
+  waiting.clear();
+  for (const work of works) work();
+}
+
+// Until a run, or a later one, is seen; not for ever.
+const seen = (run) => new Promise((done) => { state.shown?.run >= run || state.live ? done() : watchers.push({ run, done }); setTimeout(done, 2 * PATIENCE); });
+let watchers = [];
+
 // What is done
 
-const ask = (command, fields) => link.ask(command, fields).catch((lines) => { notice(lines.join(" · "), "problem"); throw lines; });
+const complain = (lines) => notice(lines.join(" · "), "problem");
+function ask(command, fields) {
+  send_held();
+  const answer = link.ask(command, fields);
+  answer.catch(complain);
+  return answer;
+}
+
 // While it is played live, what can be changed in place is; else the scene changes, and is simulated again.
-const edit = (path, value, gesture = null) => (state.live && value !== undefined)
-  ? link.ask("change", { field: path.join("."), value })
-  : link.ask("edit", value === undefined ? { path, remove: true } : { path, value, gesture });
+// Of a gesture the newest value is held until the one before it is seen: so a slider that is drawn without a stop shows
+// one motion after the other.
+let under_way = null, held = null;
+function edit(path, value, gesture = null) {
+  if (state.live && value !== undefined) return link.ask("change", { field: path.join("."), value });
+  if (gesture !== null && gesture === under_way) {
+    held?.done();
+    return new Promise((done, fail) => { held = { path, value, gesture, done, fail }; });
+  }
+  send_held();
+  return send(path, value, gesture);
+}
+
+function send(path, value, gesture) {
+  under_way = gesture;
+  const answered = link.ask("edit", value === undefined ? { path, remove: true } : { path, value, gesture, frame: Math.floor(state.frame) });
+  answered.then(({ run }) => seen(run), () => {}).then(() => { if (under_way === gesture) under_way = null; send_held(); });
+  return answered;
+}
+
+function send_held() {
+  if (!held) return;
+  const { path, value, gesture, done, fail } = held;
+  held = null;
+  send(path, value, gesture).then(done, fail);
+}
 
 const view = new Viewport(get("view"), {
   picked(body, key) { select(key ? { group: "actors", name: key.actor, key } : body === undefined ? null : owner(state.take.names[body])); },
-  dragged(handle, place) { drag.wish(handle, place.map((x) => Number(x.toFixed(4)))); },
+  dragged(handle, place) { edit(handle.path, place.map((x) => Number(x.toFixed(4))), `drag ${state.gesture}`).catch(complain); },
   released() { state.gesture = ++gestures; },
   added({ label }, point) { add_key(label, point); },
   grabbed(body, point, place) { return grab(body, point, place); },
@@ -131,13 +193,11 @@ const view = new Viewport(get("view"), {
 const inspector = new Inspector(get("inspector"), edit);
 const timeline = new Timeline(get("timeline"), {
   scrubbed(frame) { state.playing = false; go_to(frame); },
-  moved(key, seconds) { retime.wish(key, Number(seconds.toFixed(2))); },
+  moved(key, seconds) { edit(["actors", key.actor, key.kind, "keys", key.number, "time"], Number(seconds.toFixed(2)), `time ${state.gesture}`).catch(complain); },
   done() { state.gesture = ++gestures; },
 });
 const plots = new Plots(get("plots"), (name) => link.ask("channel", { name }));
 const toys = new Toys(get("palette"), (command, fields) => ask(command, fields), notice);
-const drag = new Newest((handle, place) => ask("edit", { path: handle.path, value: place, gesture: `drag ${state.gesture}` }));
-const retime = new Newest((key, time) => ask("edit", { path: ["actors", key.actor, key.kind, "keys", key.number, "time"], value: time, gesture: `time ${state.gesture}` }));
 const pull = new Newest((place) => (state.pull === undefined ? null : link.ask("pull", { number: state.pull, to: place })));
 
 function owner(name) {
@@ -298,16 +358,33 @@ function tick(now) {
     state.fresh = true;
   }
   last = now;
-  if (take && take === view.take && view.ready && state.fresh && take.done > 0) show_frame(take, now);
-  view.render();
-  while (state.owed > 0) { state.owed -= 1; link.acknowledge(); }
+  draw(now);
   asleep = !(state.playing || state.live || view.stale || state.fresh);
   if (!asleep) requestAnimationFrame(tick);
 }
 
+// The newest picture, and what was put off for it.
+function draw(now) {
+  const take = state.take, run = state.shown?.run;
+  if (take && take === view.take && view.ready && state.fresh && take.done > 0) show_frame(take, now);
+  if (!expected(take, now)) view.render(); // not the old take once more, when the new one is about to come
+  while (state.owed > 0) { state.owed -= 1; link.acknowledge(); }
+  if (state.shown?.run !== run) {
+    for (const { run, done } of watchers) if (run <= state.shown.run) done();
+    watchers = watchers.filter(({ run }) => run > state.shown.run);
+    if (waiting.size) setTimeout(catch_up);
+  }
+}
+
+const wanted_of = (take) => (state.live ? take.now * take.fps : Math.floor(state.frame));
+const expected = (take, now) => take && state.shown && state.shown.run !== take.run && !take.ended && take.done <= wanted_of(take) && now - state.asked_at < PATIENCE;
+// Whether rows that have come are to be seen now: the newest of a live take, the first of any that can show the moment
+// that is looked at; while it plays, time itself draws.
+const draws_anew = (take) => state.live || (state.shown?.run !== take.run ? take.done > wanted_of(take) : !state.playing && state.shown.frame < wanted_of(take));
+
 function show_frame(take, now) {
   const wanted = Math.floor(state.frame);
-  if (state.live && take.done - 1 < take.now * take.fps) return; // it is on the way to where it was
+  if (state.live && take.done - 1 < wanted_of(take)) return; // it is on the way to where it was
   if (take.done <= wanted && !take.ended && !state.live && now - state.asked_at < PATIENCE) return; // the old picture stays
   state.fresh = false;
   view.show(Math.min(wanted, take.done - 1));
