@@ -1,9 +1,6 @@
 """From a slider to the picture, in a real browser: how much longer than an empty round trip; and how many frames a
 second of 200 bodies that play live, against the same page playing a stored take."""
 
-import os
-import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -12,11 +9,9 @@ from typing import Any
 import numpy as np
 from _bars import end, meet
 
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
-ARGUMENTS = [
-    "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "studio"))
+from browsing import BROWSER, MISSING, launched, new_page, studio_in
+
 TRIES = 40
 BIRD = Path("src/impel/gallery/scenes/bird.yaml")
 
@@ -48,7 +43,7 @@ def figures(times: list[float]) -> str:
 
 def main() -> None:
     if BROWSER is None:
-        print("skipped: no Chromium here (apt-get install chromium)")
+        print(f"skipped: {MISSING}")
         return
     from playwright.sync_api import sync_playwright
 
@@ -56,23 +51,14 @@ def main() -> None:
         text = BIRD.read_text().replace("seconds: 5.5", "seconds: 10")
         Path(folder, "bird.yaml").write_text(text)
         Path(folder, "crowd.yaml").write_text(crowd())
-        environment = dict(os.environ) | {"PYTHONPATH": os.pathsep.join(sys.path)}
-        program = [sys.executable, "-m", "impel", "studio", "--no-browser", "bird.yaml"]
-        run = subprocess.Popen(program, cwd=folder, stdout=subprocess.PIPE, text=True, env=environment)
-        try:
-            assert run.stdout is not None
-            address = run.stdout.readline().split()[-1]
-            browser = playwright.chromium.launch(executable_path=BROWSER, args=ARGUMENTS)
-            page = browser.new_context(bypass_csp=True, viewport={"width": 800, "height": 500}).new_page()
-            page.set_default_timeout(120_000)
+        with studio_in(folder, "bird.yaml") as (address, _):
+            browser = launched(playwright)
+            page = new_page(browser, 800, 500)
             page.goto(address)
             page.wait_for_function("studio.take?.ended && studio.shown")
             _slide(page)
             _rates(page)
             browser.close()
-        finally:
-            run.terminate()
-            run.wait(20)
     end()
 
 

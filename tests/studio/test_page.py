@@ -1,21 +1,15 @@
 """The page in a real browser: what a newcomer does, and what must not be lost."""
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-ARGUMENTS = [
-    "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
+from browsing import BROWSER, MISSING, launched, new_page
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(BROWSER is None, reason="no Chromium here: apt-get install chromium"),
+    pytest.mark.skipif(BROWSER is None, reason=MISSING),
 ]
 
 
@@ -24,23 +18,21 @@ def browser():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=BROWSER, args=ARGUMENTS)
+        made = launched(playwright)
         yield made
         made.close()
 
 
 @pytest.fixture
 def page(browser, studio):
-    context = browser.new_context(bypass_csp=True, viewport={"width": 1000, "height": 640})  # tests evaluate code
-    made = context.new_page()
-    made.set_default_timeout(90_000)
+    made = new_page(browser, 1000, 640)
     faults = []
     made.on("pageerror", lambda error: faults.append(str(error)))
     made.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
     made.goto(studio)
     made.wait_for_selector("#gallery[open]")
     yield made
-    context.close()
+    made.context.close()
     assert faults == []
 
 

@@ -47,9 +47,7 @@ class Cast(NamedTuple):
 class Run:
     """One simulation, so far."""
 
-    def __init__(
-        self, number: int, scene: Scene, *, live: bool = False, now: float = 0.0, looked_at: int = 0
-    ) -> None:
+    def __init__(self, number: int, scene: Scene, *, live: bool = False, now: float = 0.0, looked_at: int = 0) -> None:
         self.number = number
         self.scene = scene
         self.looked_at = looked_at  # the frame that is waited for

@@ -84,6 +84,7 @@ class Connection:
     def __init__(self, socket: WebSocket, session: Session) -> None:
         self.socket, self.session = socket, session
         self.words: deque[str] = deque()
+        self.last_words: str | None = None  # of a run, after all its rows
         self.wake = asyncio.Event()
         self.run = 0  # of which ...
         self.sent = 0  # ... so many rows have been sent
@@ -92,8 +93,19 @@ class Connection:
         self.client = Client(self.say, self.wake.set)
 
     def say(self, message: dict[str, Any]) -> None:
-        self.words.append(json.dumps(message, separators=(",", ":")))
+        text = json.dumps(message, separators=(",", ":"))
+        if message.get("tell") == "story":
+            self.last_words = text
+        else:
+            if message.get("tell") == "run":
+                self.say_last()
+            self.words.append(text)
         self.wake.set()
+
+    def say_last(self) -> None:
+        if self.last_words is not None:
+            self.words.append(self.last_words)
+            self.last_words = None
 
     async def listen(self) -> None:
         """Carry out what is asked, one thing after the other."""
@@ -131,6 +143,8 @@ class Connection:
         while True:
             await self.wake.wait()
             self.wake.clear()
+            if self.has_all_rows():
+                self.say_last()
             while self.words:
                 await self.socket.send_text(self.words.popleft())
             while self.under_way < UNACKNOWLEDGED and not self.words:
@@ -140,6 +154,12 @@ class Connection:
                 self.under_way += 1
                 self.most_under_way = max(self.most_under_way, self.under_way)
                 await self.socket.send_bytes(chunk)
+            if self.last_words is not None and self.has_all_rows():
+                self.wake.set()
+
+    def has_all_rows(self) -> bool:
+        run = self.session.shown
+        return run is None or not run.ended or (run.number == self.run and self.sent >= run.done)
 
     def next_rows(self) -> bytes | None:
         run = self.session.shown
@@ -199,7 +219,7 @@ def make_app(session: Session, token: str, port: int, *, pages: bool) -> ASGIApp
         if shape is None:
             return PlainTextResponse("no such mesh\n", 404)
         try:
-            drawn = await asyncio.to_thread(_drawn, shape)
+            drawn = await asyncio.to_thread(_drawn, shape, "coarse" in request.query_params)
         except Problem as problem:
             return PlainTextResponse(str(problem), 404)
         vertices, normals, triangles = drawn
@@ -258,10 +278,10 @@ def make_app(session: Session, token: str, port: int, *, pages: bool) -> ASGIApp
     return Guard(Starlette(routes=routes, lifespan=lifespan), token, port)
 
 
-def _drawn(shape: dict[str, Any]) -> Mesh:
-    """The mesh of a shape as a scene has it."""
+def _drawn(shape: dict[str, Any], coarse: bool) -> Mesh:
+    """The mesh of a shape as a scene has it; one of a crowd may be coarse."""
     if next(iter(shape)) not in BAKED:
-        return mesh_of(shape)
+        return mesh_of(shape, segments=16, bevel_steps=1) if coarse else mesh_of(shape)
     return mesh_of(drawn_as(shape, False), surfaces=surfaces_of(shape))
 
 

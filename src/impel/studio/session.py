@@ -205,9 +205,7 @@ class Session:
     def do_text(self) -> dict[str, Any]:
         return {"text": self.document.text}
 
-    def _edit(
-        self, change: Callable[[], Any], path: tuple[str | int, ...] | None = None, looked_at: int = 0
-    ) -> None:
+    def _edit(self, change: Callable[[], Any], path: tuple[str | int, ...] | None = None, looked_at: int = 0) -> None:
         before = self.document.scene
         change()
         after = self.document.scene

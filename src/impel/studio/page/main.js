@@ -14,7 +14,7 @@ let gestures = Date.now();
 
 const state = {
   data: null, looks: {}, take: null, frame: 0, playing: false, loop: true, selection: null, live: false, opened: false, owed: 0,
-  connected: false,
+  connected: false, clocked: 0,
 };
 window.studio = state; // for whoever looks from outside, such as tests
 
@@ -390,6 +390,8 @@ function show_frame(take, now) {
   view.show(Math.min(wanted, take.done - 1));
   state.shown = { run: take.run, frame: Math.min(wanted, take.done - 1), at: now };
   if (state.look && (take.ended || take.done > 0.3 * take.frames)) { state.look = false; state.framed = state.name; view.look(state.looks.camera); }
+  if (state.live && now - state.clocked < 200) return; // the end of a live take is where it is now; nobody reads it
+  state.clocked = now;
   get("now").textContent = `${(wanted / take.fps).toFixed(2)} s · frame ${wanted}`;
   timeline.at(wanted);
   plots.at(wanted);

@@ -9,6 +9,7 @@ const GROUND = "#d9d4c7";
 const MARK = 0.72; // of the second tone of balls and wheels
 const FILM = 16 / 9;
 const WIDE = 20; // times the mesh of a plane
+const CROWD = 80; // bodies, beyond which each is drawn with fewer triangles
 const FLASH = 0.25; // s that a contact is shown
 
 const v = new THREE.Vector3(), q = new THREE.Quaternion(), m = new THREE.Matrix4(), one = new THREE.Vector3(1, 1, 1);
@@ -17,7 +18,7 @@ export class Viewport {
   constructor(canvas, listener) {
     this.canvas = canvas;
     this.listener = listener; // picked, dragged, released, pulled, added
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true });
     this.renderer.shadowMap.enabled = true;
     this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
     this.scene = new THREE.Scene();
@@ -76,7 +77,8 @@ export class Viewport {
     this.take = take;
     if (!same) {
       this.ready = false; // until its meshes have come
-      const meshes = await Promise.all([...new Set(take.meshes)].map(async (id) => [id, await this.geometry(id)]));
+      const coarse = take.names.length > CROWD ? "?coarse" : "";
+      const meshes = await Promise.all([...new Set(take.meshes)].map(async (id) => [id, await this.geometry(id + coarse)]));
       if (this.take !== take) return;
       this.bodies.clear();
       const crowd = new Map(meshes.map(([id, geometry]) => {
