@@ -9,7 +9,7 @@ from playwright.sync_api import sync_playwright
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests" / "studio"))
-from browsing import BROWSER, MISSING, launched, new_page, studio_in
+from browsing import BROWSER, MISSING, launched, new_page, studio_in  # noqa: E402
 
 
 def opened(page: Any, example: str, frame: int) -> None:

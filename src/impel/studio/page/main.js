@@ -55,7 +55,8 @@ const tell = {
     put(state.data, path, value);
     state.due = message.run;
     later("head", () => head(message));
-    if (alike) later("fields", () => { inspector.refresh(state.data); place_keys(); timeline.tell(state.take, state.data); });
+    place_keys();
+    if (alike) later("fields", () => { inspector.refresh(state.data); timeline.tell(state.take, state.data); });
     else lay_out();
     if (!get("text").hidden) later("text", fetch_text);
   },
@@ -83,10 +84,8 @@ const tell = {
       return;
     }
     Object.assign(state.take, { events, remarks, channels, frames, ended: true });
-    state.live = false;
-    live_buttons();
-    state.fresh = true;
-    wake();
+    if (state.live) { state.live = false; live_buttons(); }
+    if (view.flashes_at(Math.floor(state.frame)).length || state.shown?.run !== run) { state.fresh = true; wake(); }
     later("story", () => {
       notice(problems.length ? problems.join(" · ") : null, "problem");
       get("remarks").replaceChildren(make("ul", {}, ...(remarks.length ? remarks : ["Everything went as wished."]).map((line) => make("li", { textContent: line }))));

@@ -232,12 +232,15 @@ export class Viewport {
     return into.compose(v.set(p[0], p[1], p[2]), q.set(p[4], p[5], p[6], p[3]), one);
   }
 
+  flashes_at(frame) {
+    const now = frame / this.take.fps;
+    if (!this.overlays.visible) return [];
+    return this.take.events.filter(({ kind, time, details }) => kind === "contact begins" && details?.at && now - time >= 0 && now - time < FLASH).slice(-20);
+  }
+
   // Rings where something began to touch a moment ago.
   flash() {
-    const now = this.frame / this.take.fps;
-    const fresh = this.overlays.visible
-      ? this.take.events.filter(({ kind, time, details }) => kind === "contact begins" && details?.at && now - time >= 0 && now - time < FLASH).slice(-20)
-      : [];
+    const now = this.frame / this.take.fps, fresh = this.flashes_at(this.frame);
     while (this.flashes.length < fresh.length) {
       const ring = new THREE.Mesh(RING, new THREE.MeshBasicMaterial({ color: "#ff6a3d", transparent: true, depthTest: false }));
       this.overlays.add(ring);
