@@ -1,15 +1,20 @@
 """The README's pictures of the studio, taken in a real browser: `make pictures`."""
 
+import io
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
 from playwright.sync_api import sync_playwright
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests" / "studio"))
 from browsing import BROWSER, MISSING, launched, new_page, studio_in  # noqa: E402
+
+CARDS = HERE.parent / "src" / "impel" / "studio" / "page"
+CARD = (384, 216)
 
 
 def opened(page: Any, example: str, frame: int) -> None:
@@ -45,6 +50,35 @@ def poke(page: Any) -> None:
     page.click("#theme")
 
 
+def cards(page: Any) -> None:
+    """A picture of each example, for the gallery that one starts from."""
+    page.click("#overlays")
+    for example in page.evaluate("studio.examples.map(({name}) => name)"):
+        opened(page, example, 0)
+        page.evaluate("studio.go_to(Math.round(0.45 * studio.take.frames))")
+        page.wait_for_function("studio.shown.frame === Math.floor(studio.frame)")
+        page.evaluate("document.getElementById('tools').hidden = document.getElementById('notices').hidden = true")
+        picture = Image.open(io.BytesIO(page.locator("#view").screenshot())).convert("RGB")
+        width, height = picture.width, round(picture.width * 9 / 16)
+        top = (picture.height - height) // 2
+        picture.crop((0, top, width, top + height)).resize(CARD, Image.Resampling.LANCZOS).save(
+            CARDS / f"card_{example}.jpg", quality=82, optimize=True
+        )
+    page.evaluate("document.getElementById('tools').hidden = document.getElementById('notices').hidden = false")
+    page.click("#overlays")
+
+
+def gallery(page: Any) -> None:
+    """What one starts from."""
+    page.reload()
+    page.click("#home")
+    page.wait_for_function(
+        "[...document.querySelectorAll('#gallery img')].slice(0, 8).every((img) => img.complete && img.naturalWidth)"
+    )
+    page.screenshot(path=HERE / "studio_gallery.png")
+    page.keyboard.press("Escape")
+
+
 def toys(page: Any) -> None:
     """A palette that a search has filled."""
     page.click("#toys")
@@ -69,7 +103,7 @@ def main() -> None:
         page.goto(address)
         page.wait_for_selector("#gallery[open]")
         page.evaluate("document.getElementById('gallery').close()")
-        for picture in (fields, poke, toys):
+        for picture in (cards, gallery, fields, poke, toys):
             picture(page)
 
 

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from impel.files import Problem, format_document, parse_document, read_text, writing
+from impel.files import Problem, format_document, only_below, parse_document, read_text, writing
 from impel.scene import Scene
 from impel.scene.reading import scene_beside
 from impel.studio.text import REMOVED, with_value
@@ -18,10 +18,13 @@ DRAFT = ".draft"  # unsaved changes are kept beside the file, as .NAME.draft
 class Document:
     """Text that can be changed field by field; what it says as plain data and as a scene."""
 
-    def __init__(self, text: str, *, file: Path | None, name: str, beside: Path) -> None:
+    def __init__(
+        self, text: str, *, file: Path | None, name: str, beside: Path, folders: tuple[Path, ...] = ()
+    ) -> None:
         self.file = file  # None until it is saved
         self.name = name
-        self.beside = beside  # where walkers and meshes that it names are looked for
+        self.beside = beside  # where walkers and meshes that it names are looked for ...
+        self.folders = folders  # ... and below which they must be, if any are given
         self.saved = text
         self.undone: list[str] = []
         self.done: list[str] = []  # texts before each change
@@ -57,7 +60,7 @@ class Document:
         if self.data is None:
             raise Problem("the text is not a scene yet: mend that first")
         data = _with(self.data, path, value)
-        scene = self._scene_of(data)
+        scene = self.scene_of(data)
         if gesture is None or gesture != self._gesture:
             self._remember()
         self._gesture = gesture
@@ -157,14 +160,16 @@ class Document:
         self.scene, self.problems = None, []
         try:
             self.data = parse_document(self._text, self.name, as_json=self.as_json)
-            self.scene = self._scene_of(self.data)
+            self.scene = self.scene_of(self.data)
         except Problem as problem:
             self.problems = problem.lines
             if self.scene is None and not isinstance(self.data, dict):
                 self.data = None
 
-    def _scene_of(self, data: Any) -> Scene:
-        return scene_beside(self.beside / self.name, data, self.name)
+    def scene_of(self, data: Any) -> Scene:
+        """Plain data as a scene that stands where this one does."""
+        with only_below(self.folders):
+            return scene_beside(self.beside / self.name, data, self.name)
 
 
 def _with(data: Any, path: FieldPath, value: Any) -> Any:

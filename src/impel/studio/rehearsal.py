@@ -10,12 +10,13 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.files import Problem
+from impel.files import Problem, only_below
 from impel.motion.orientations import conjugate_quaternions, multiply_quaternions
 from impel.motion.paths import polyline
 from impel.scene import Scene
@@ -65,7 +66,8 @@ class Run:
         self.take: Take | None = None
         self.show: Show | None = None
         self.moments: dict[int, Snapshot] = {}  # by frame
-        self.colors: dict[str, str] = {}  # of a take that no scene has made
+        self.colors: dict[str, str] = {}  # of bodies that the scene does not name: a walker's, a toy's
+        self.toy = False
         self.pushes = 0  # that were ordered while it played
 
     @property
@@ -80,8 +82,9 @@ class Stop(Exception):
 class Rehearsal:
     """The thread that simulates, and the way to ask it."""
 
-    def __init__(self, tell: Callable[[Run], None]) -> None:
+    def __init__(self, tell: Callable[[Run], None], folders: tuple[Path, ...] = ()) -> None:
         self.tell = tell  # called from the thread, when there is something new
+        self.folders = folders  # nothing outside of them is read, if any are given
         self.run: Run | None = None
         self._number = 0
         self._wanted: Run | None = None
@@ -114,7 +117,7 @@ class Rehearsal:
         self._number += 1
         run = Run(self._number, Scene(fps=take.fps, seconds=max(float(take.time[-1]), 1e-3)))
         run.cast = Cast(take.names, take.shapes, [], [], {}, {})
-        run.colors = dict(zip(take.names, take.colors))
+        run.colors, run.toy = dict(zip(take.names, take.colors)), True
         poses = np.concatenate([take.position, take.orientation], axis=2, dtype=np.float32)
         run.rows, run.take, run.done, run.ended = poses.reshape(len(poses), -1), take, len(poses), True
         with self._wake:
@@ -163,10 +166,12 @@ class Rehearsal:
                 gc.freeze()  # all that was loaded stays: looking through it, 90 ms each time, would be seen
 
     def _simulate(self, run: Run, origin: tuple[Run, int] | None) -> None:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), only_below(self.folders):
             warnings.simplefilter("ignore")
             show = run.show = Show(run.scene)
         run.doubts = show.doubts
+        cast_colors = {name: part.body.color for name, part in show.compiled.troupe.parts.items()}
+        run.colors = {name: color for name, color in cast_colors.items() if color is not None}
         cast = _cast_of(show)
         width = POSE * len(cast.names) + AIM * len(cast.actuators) + ROPE * len(cast.ropes)
         run.rows = np.zeros((show.compiled.frames, width), np.float32)

@@ -219,7 +219,8 @@ def make_app(session: Session, token: str, port: int, *, pages: bool) -> ASGIApp
         if shape is None:
             return PlainTextResponse("no such mesh\n", 404)
         try:
-            drawn = await asyncio.to_thread(_drawn, shape, "coarse" in request.query_params)
+            sides = request.query_params.get("sides")
+            drawn = await asyncio.to_thread(_drawn, shape, int(sides) if sides in ("8", "16") else None)
         except Problem as problem:
             return PlainTextResponse(str(problem), 404)
         vertices, normals, triangles = drawn
@@ -278,10 +279,10 @@ def make_app(session: Session, token: str, port: int, *, pages: bool) -> ASGIApp
     return Guard(Starlette(routes=routes, lifespan=lifespan), token, port)
 
 
-def _drawn(shape: dict[str, Any], coarse: bool) -> Mesh:
-    """The mesh of a shape as a scene has it; one of a crowd may be coarse."""
+def _drawn(shape: dict[str, Any], sides: int | None) -> Mesh:
+    """The mesh of a shape as a scene has it; coarse, with sharp edges, if round things shall have so few sides."""
     if next(iter(shape)) not in BAKED:
-        return mesh_of(shape, segments=16, bevel_steps=1) if coarse else mesh_of(shape)
+        return mesh_of(shape) if sides is None else mesh_of(shape, segments=sides, bevel_steps=1)
     return mesh_of(drawn_as(shape, False), surfaces=surfaces_of(shape))
 
 

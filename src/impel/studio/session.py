@@ -17,10 +17,9 @@ from typing import Any
 from impel.complaints import name_like, say
 from impel.files import Problem, read_text
 from impel.scene import Scene, scene_schema
-from impel.scene.reading import scene_beside
 from impel.studio.affected import affected_from
 from impel.studio.document import Document, new_text
-from impel.studio.examples import EXAMPLES, example_text
+from impel.studio.examples import EXAMPLES, example_folders, example_text
 from impel.studio.rehearsal import LIVE_SECONDS, Rehearsal, Run
 from impel.studio.text import REMOVED
 from impel.studio.toybox import Toybox
@@ -48,9 +47,10 @@ class Session:
         self.clients: list[Client] = []
         self.meshes: dict[str, dict[str, Any]] = {}
         self.exports: dict[str, Path] = {}
-        self.document = Document(new_text(), file=None, name="untitled.yaml", beside=self.root)
+        self.folders = (self.root, *example_folders())  # nothing outside of them is read
+        self.document = self._document_of(new_text())
         self._tell_later = lambda message: hand_over(lambda: self._tell(message))  # from another thread
-        self.rehearsal = Rehearsal(lambda run: hand_over(lambda: self._look(run)))
+        self.rehearsal = Rehearsal(lambda run: hand_over(lambda: self._look(run)), self.folders)
         self.toybox = Toybox(
             self._tell_later,
             lambda take: hand_over(lambda: self._look(self.rehearsal.present(take))),
@@ -122,17 +122,17 @@ class Session:
         self.document.keep_draft()
         if example is not None:
             text, folder = example_text(example)
-            self.document = Document(text, file=None, name=f"{example}.yaml", beside=folder)
+            self.document = self._document_of(text, name=f"{example}.yaml", beside=folder)
         else:
             path = self.inside(file)
-            self.document = Document(read_text(path), file=path, name=path.name, beside=path.parent)
+            self.document = self._document_of(read_text(path), path, path.name, path.parent)
         kept = self.document.take_draft()
         self.opened = True
         self._changed(self.document.scene, after=0.0)
         return {"name": self.document.name, "draft": kept}
 
     def do_new(self) -> dict[str, Any]:
-        self.document = Document(new_text(), file=None, name="untitled.yaml", beside=self.root)
+        self.document = self._document_of(new_text())
         self.opened = True
         self._changed(self.document.scene, after=0.0)
         return {"name": self.document.name}
@@ -150,6 +150,11 @@ class Session:
         """Forget what was not saved."""
         if self.document.file is not None:
             self._edit(self.document.take_file)
+
+    def _document_of(
+        self, text: str, file: Path | None = None, name: str = "untitled.yaml", beside: Path | None = None
+    ) -> Document:
+        return Document(text, file=file, name=name, beside=beside or self.root, folders=self.folders)
 
     def inside(self, file: Any, *, new: bool = False) -> Path:
         """A file below the studio's directory; raises `Problem` for any other, links that lead out of it included."""
@@ -292,8 +297,7 @@ class Session:
         force = [BALL["mass"] * run.fps * speed for speed in velocity]
         push = {"body": name, "from": now, "until": now + 1 / run.fps, "force": force}
         document["pushes"] = [*document.get("pushes", []), push]
-        scene = scene_beside(self.document.beside / self.document.name, document, self.document.name)
-        self.rehearsal.begin(scene, live=True, now=now)
+        self.rehearsal.begin(self.document.scene_of(document), live=True, now=now)
         return {"body": name}
 
     def do_change(self, field: str, value: Any = None) -> None:
@@ -402,6 +406,7 @@ class Session:
             "paths": cast.paths,
             "wires": cast.wires,
             "colors": run.colors,
+            "toy": run.toy,
             "doubts": run.doubts,
         }
 

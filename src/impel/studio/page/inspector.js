@@ -6,9 +6,10 @@ const HUGE = 1e6; // a bound beyond it bounds nothing that a person would slide 
 let gestures = Date.now();
 
 export class Inspector {
-  constructor(element, edit) {
+  constructor(element, edit, moment) {
     this.element = element;
     this.edit = edit; // (path, value | undefined, gesture) -> promise
+    this.moment = moment; // () -> { seconds, live }: what is looked at
     this.refreshers = [];
   }
 
@@ -85,13 +86,14 @@ export class Inspector {
     }
     if (name === "color") {
       return make("div", { className: "row" },
-        make("input", { id, type: "color", value: (now ?? "#888888").slice(0, 7), oninput: (e) => set(e.target.value, ++gestures) }));
+        make("input", { id, type: "color", value: (now ?? "#888888").slice(0, 7), onfocus: () => { gestures += 1; }, oninput: (e) => set(e.target.value, gestures) }));
     }
     if (words.length && !number) {
       const select = make("select", { id, onchange: (e) => set(e.target.value) }, ...words.map((word) => make("option", { value: word, textContent: word, selected: word === now })));
       if (now === undefined) select.selectedIndex = -1;
       return this.kept(path, select, (input, to) => { input.value = to; });
     }
+    if (number && choices.some((choice) => choice.items?.prefixItems)) return this.series(id, number, path, value, set);
     if (number && (typeof now === "number" || now === undefined) && !(choices.length > 1 && now === undefined)) return this.number(id, number, path, now, set, words);
     const list = choices.find((choice) => choice.type === "array" && choice.maxItems <= 4 && choice.items?.type === "number");
     if (list && (Array.isArray(now) || now === undefined)) return this.vector(id, list, path, now, set);
@@ -121,6 +123,29 @@ export class Inspector {
     return make("div", { className: "row" }, range, box, ...others);
   }
 
+  // A value for all the time, or pairs of seconds and values: the slider sets the first, or goes on from this moment.
+  series(id, schema, path, value, set) {
+    const scale = slide(schema.maximum <= 100 ? undefined : level(value, 0), schema.minimum, schema.maximum);
+    const range = make("input", { type: "range", min: 0, max: 1000, step: 1, "aria-label": `${path.at(-1)} as a slider` });
+    const box = make("input", { id, type: "text", spellcheck: false, onchange: (e) => set(e.target.value.trim() === "" ? undefined : read(e.target.value)) });
+    const show = (to) => {
+      value = to;
+      if (document.activeElement !== box) box.value = to === undefined ? "" : plain(to);
+      if (document.activeElement !== range) range.value = scale.to(level(to, this.moment().seconds) ?? (schema.minimum + schema.maximum) / 2);
+    };
+    let gesture, since;
+    const begin = () => { gesture = ++gestures; since = Number(this.moment().seconds.toFixed(2)); };
+    range.addEventListener("pointerdown", begin);
+    range.addEventListener("keydown", begin);
+    range.addEventListener("input", () => {
+      const to = tidy(scale.from(Number(range.value)));
+      set(Array.isArray(value) && !this.moment().live ? [...value.filter(([time]) => time < since), [since, to]] : to, gesture);
+    });
+    this.refreshers.push((data) => show(at(data, path)));
+    show(value);
+    return make("div", {}, make("div", { className: "row" }, range), make("div", { className: "row" }, box));
+  }
+
   vector(id, schema, path, value, set) {
     const count = schema.maxItems;
     const boxes = Array.from({ length: count }, (_, k) => make("input", {
@@ -142,6 +167,14 @@ export class Inspector {
 
 const bound = (x) => (x === 1e-12 ? 0 : Math.abs(x) <= HUGE ? x : undefined); // 1e-12 is how the schema says: more than 0
 export const at = (data, path) => path.reduce((here, part) => here?.[part], data);
+// What a series is at a moment.
+function level(series, seconds) {
+  if (!Array.isArray(series)) return series;
+  const after = series.findIndex(([time]) => time > seconds);
+  if (after <= 0) return (after === 0 ? series[0] : series.at(-1))[1];
+  const [[t0, a], [t1, b]] = [series[after - 1], series[after]];
+  return a + ((b - a) * (seconds - t0)) / (t1 - t0);
+}
 const tidy = (x) => Number(Number(x).toPrecision(4));
 const short = (text) => text.replace(/^[^:]*\.(ya?ml|json): /, "");
 

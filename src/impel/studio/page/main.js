@@ -68,9 +68,9 @@ const tell = {
     state.live = message.live;
     state.events_shown = false;
     if (message.live) { state.playing = false; state.frame = message.kept; }
-    if (Object.keys(message.colors).length && first) follow(0); // a toy runs off
+    if (message.toy && first) follow(0); // it runs off
     state.look = first;
-    view.cast(state.take, { ...state.looks, colors: { ...state.looks.colors, ...message.colors } }).then(() => { view.place_keys(keys_of(state.data)); state.fresh = true; wake(); });
+    view.cast(state.take, state.looks).then(() => { view.place_keys(keys_of(state.data)); state.fresh = true; wake(); later("dots", color_dots); });
     later("run", () => {
       timeline.tell(state.take, state.data);
       for (const line of message.doubts) notice(line, "doubt");
@@ -156,8 +156,9 @@ function ask(command, fields) {
 // Of a gesture the newest value is held until the one before it is seen: so a slider that is drawn without a stop shows
 // one motion after the other.
 let under_way = null, held = null;
+const change = new Newest((field, value) => link.ask("change", { field, value }).catch(complain));
 function edit(path, value, gesture = null) {
-  if (state.live && value !== undefined) return link.ask("change", { field: path.join("."), value });
+  if (state.live && value !== undefined) { change.wish(path.join("."), value); return Promise.resolve(); }
   if (gesture !== null && gesture === under_way) {
     held?.done();
     return new Promise((done, fail) => { held = { path, value, gesture, done, fail }; });
@@ -181,7 +182,7 @@ function send_held() {
 }
 
 const view = new Viewport(get("view"), {
-  picked(body, key) { select(key ? { group: "actors", name: key.actor, key } : body === undefined ? null : owner(state.take.names[body])); },
+  picked(body, key) { select(key ? { ...key.owner, key } : body === undefined ? null : owner(state.take.names[body])); },
   dragged(handle, place) { edit(handle.path, place.map((x) => Number(x.toFixed(4))), `drag ${state.gesture}`).catch(complain); },
   released() { state.gesture = ++gestures; },
   added({ label }, point) { add_key(label, point); },
@@ -189,7 +190,7 @@ const view = new Viewport(get("view"), {
   pulled(place) { if (state.pull !== undefined) pull.wish(place); },
   let_go() { release(); },
 });
-const inspector = new Inspector(get("inspector"), edit);
+const inspector = new Inspector(get("inspector"), edit, () => ({ seconds: state.frame / (state.take?.fps ?? 60), live: state.live }));
 const timeline = new Timeline(get("timeline"), {
   scrubbed(frame) { state.playing = false; go_to(frame); },
   moved(key, seconds) { edit(["actors", key.actor, key.kind, "keys", key.number, "time"], Number(seconds.toFixed(2)), `time ${state.gesture}`).catch(complain); },
@@ -211,11 +212,11 @@ function keys_of(data) {
   for (const [actor, wishes] of Object.entries(data?.actors ?? {})) {
     (wishes.move?.keys ?? []).forEach((key, number) => {
       const place = Array.isArray(key) ? key : key.at;
-      if (Array.isArray(place) && !key.in) found.push({ actor, kind: "move", number, at: place, path: ["actors", actor, "move", "keys", number, ...(Array.isArray(key) ? [] : ["at"])] });
+      if (Array.isArray(place) && !key.in) found.push({ owner: { group: "actors", name: actor }, actor, kind: "move", number, at: place, path: ["actors", actor, "move", "keys", number, ...(Array.isArray(key) ? [] : ["at"])] });
     });
   }
   for (const [actor, walker] of Object.entries(data?.walkers ?? {})) {
-    (Array.isArray(walker.path) ? walker.path : []).forEach((place, number) => found.push({ actor: `${actor}.body`, kind: "path", number, at: place, path: ["walkers", actor, "path", number] }));
+    (Array.isArray(walker.path) ? walker.path : []).forEach((place, number) => found.push({ owner: { group: "walkers", name: actor }, actor: `${actor}.body`, kind: "path", number, at: place, level: true, path: ["walkers", actor, "path", number] }));
   }
   return found;
 }
@@ -228,8 +229,10 @@ function place_keys() {
 
 function add_key(label, point) {
   const [actor, kind] = [label.slice(0, label.lastIndexOf(".")), label.split(".").pop()];
-  const keys = state.data?.actors?.[actor]?.[kind]?.keys;
-  if (!keys || kind !== "move") return;
+  const path = kind === "way" ? ["walkers", actor, "path"] : ["actors", actor, "move", "keys"];
+  const keys = at(state.data, path);
+  if (!keys || !["way", "move"].includes(kind)) return;
+  if (kind === "way") point = [point[0], point[1], keys[0][2]];
   const places = keys.map((key) => (Array.isArray(key) ? key : key.at));
   let best = keys.length, least = Infinity; // between which two keys the way would grow least
   for (let k = 0; k + 1 < places.length; k++) {
@@ -237,7 +240,7 @@ function add_key(label, point) {
     if (more < least) [best, least] = [k + 1, more];
   }
   const value = [...keys.slice(0, best), point.map((x) => Number(x.toFixed(3))), ...keys.slice(best)];
-  ask("edit", { path: ["actors", actor, kind, "keys"], value });
+  ask("edit", { path, value });
 }
 const away = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 
@@ -280,7 +283,7 @@ function show_fields() {
   if (!group || group === "world") inspector.show("World", ["world"], state.data?.world ?? {});
   else if (group === "camera") inspector.show("Camera", ["camera"], state.data?.camera ?? {});
   else if (at(state.data, [group, name]) === undefined) inspector.element.replaceChildren();
-  else if (key && at(state.data, key.path) !== undefined) show_key(key);
+  else if (key && key.kind !== "path" && at(state.data, key.path) !== undefined) show_key(key);
   else inspector.show(name, [group, name], at(state.data, [group, name]), group === "bodies" ? [wish_buttons(name)] : []);
 }
 
@@ -320,6 +323,11 @@ function lay_out() {
   else inspector.refresh(state.data);
   place_keys();
   timeline.tell(state.take, state.data);
+}
+
+// What has no colour of its own gets one when it is drawn.
+function color_dots() {
+  for (const dot of get("outline").querySelectorAll(".dot")) dot.style.background = view.color_of(dot.parentElement.dataset.name);
 }
 
 function add_body() {
@@ -460,6 +468,8 @@ function switch_actor() {
   get("limp").textContent = off ? "Actor on" : "Actor off";
 }
 
+const counted = (n, one, many) => `${n} ${n === 1 ? one : many}`;
+
 // Dialogs and notices
 
 const notices = new Map();
@@ -479,7 +489,9 @@ function notice(line, kind, asks = false) {
 
 async function open_gallery() {
   const { files } = await link.ask("files").catch(() => ({ files: [] }));
-  const card = (name, about, fields) => make("button", { className: "card", onclick: async () => { get("gallery").close(); await open_scene(fields); } }, make("strong", { textContent: name }), make("small", { textContent: about }));
+  const card = (name, about, fields) => make("button", { className: "card", onclick: async () => { get("gallery").close(); await open_scene(fields); } },
+    fields.example ? make("img", { src: `/page/card_${fields.example}.jpg`, alt: "", loading: "lazy" }) : null,
+    make("strong", { textContent: name }), about ? make("small", { textContent: about }) : null);
   get("gallery").replaceChildren(
     make("button", { className: "close", textContent: "Close", onclick: () => get("gallery").close() }),
     make("h1", { textContent: "impel studio" }),
@@ -490,6 +502,8 @@ async function open_gallery() {
     make("button", { textContent: "An empty stage", onclick: () => { get("gallery").close(); ask("new"); } }),
   );
   if (!get("gallery").open) get("gallery").showModal();
+  get("gallery").querySelector(".card")?.focus();
+  get("gallery").scrollTop = 0;
 }
 
 async function open_scene(fields) {
@@ -561,7 +575,11 @@ function follow(body) {
   go_to(state.frame);
 }
 
-function paint() { view.paint(getComputedStyle(document.documentElement).getPropertyValue("--sky").trim()); timeline.draw(); wake(); }
+function paint() {
+  view.paint(getComputedStyle(document.documentElement).getPropertyValue("--sky").trim(), document.documentElement.classList.contains("dark"));
+  timeline.draw();
+  wake();
+}
 
 // Buttons and keys
 
@@ -569,7 +587,7 @@ for (const tab of document.querySelectorAll("[role=tab]")) tab.addEventListener(
 const click = {
   home: open_gallery, toys: () => toys.open(), undo: () => ask("undo"), redo: () => ask("redo"), save, help: show_shortcuts,
   frame: () => { view.look(null); wake(); }, live: poke, throw: throw_ball, limp: switch_actor, play: () => play(),
-  keep: () => ask("keep").then(({ pushes }) => { state.played = false; live_buttons(); notice(`Kept, with ${pushes} pushes.`, "hint"); }),
+  keep: () => ask("keep").then(({ pushes, changes }) => { state.played = false; live_buttons(); notice(`Kept as part of the scene: ${counted(pushes, "push", "pushes")}, ${counted(changes, "change", "changes")}.`, "hint"); }),
   start: () => go_to(0), back: () => { play(false); go_to(Math.floor(state.frame) - 1); }, forth: () => { play(false); go_to(Math.floor(state.frame) + 1); },
   follow: () => follow(view.following === undefined ? view.selected : undefined),
   overlays: () => { view.overlays.visible = !view.overlays.visible; get("overlays").setAttribute("aria-pressed", String(view.overlays.visible)); view.stale = true; wake(); },
@@ -611,7 +629,8 @@ Object.assign(state, {
   link, go_to, play, open_scene,
   drawn: () => view.drawn,
   redraw() { view.stale = true; wake(); const drawn = view.drawn; return new Promise((done) => { const look = () => (view.drawn > drawn ? done() : requestAnimationFrame(look)); look(); }); },
-  pick_key(actor, number) { select({ group: "actors", name: actor, key: keys_of(state.data).find((key) => key.actor === actor && key.number === number) }); },
+  pick_key(name, number) { const key = keys_of(state.data).find(({ owner, number: n }) => owner.name === name && n === number); select({ ...key.owner, key }); },
+  place_on_screen: screen,
   on_screen(name) { return screen(state.take.pose(state.shown.frame, state.take.index.get(name))); },
   handle_on_screen() { view.render(); return screen(view.gizmo_tip()); },
 });

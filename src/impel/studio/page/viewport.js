@@ -9,7 +9,8 @@ const GROUND = "#d9d4c7";
 const MARK = 0.72; // of the second tone of balls and wheels
 const FILM = 16 / 9;
 const WIDE = 20; // times the mesh of a plane
-const CROWD = 80; // bodies, beyond which each is drawn with fewer triangles
+const CROWD = 80; // bodies, beyond which each is drawn with fewer triangles ...
+const MULTITUDE = 800; // ... and with hardly any, and no shadows
 const FLASH = 0.25; // s that a contact is shown
 
 const v = new THREE.Vector3(), q = new THREE.Quaternion(), m = new THREE.Matrix4(), one = new THREE.Vector3(1, 1, 1);
@@ -43,7 +44,9 @@ export class Viewport {
     this.light();
     this.bodies = new THREE.Group();
     this.overlays = new THREE.Group();
-    this.scene.add(this.bodies, this.overlays);
+    this.rings = new THREE.Group();
+    this.flashes = [];
+    this.scene.add(this.bodies, this.overlays, this.rings);
     this.geometries = new Map();
     this.seats = []; // of each body: which instanced mesh, which instance
     this.grip = new THREE.Object3D();
@@ -56,11 +59,13 @@ export class Viewport {
     this.scene.add(this.spring);
     this.pointing();
     this.stale = true;
+    this.size = 1; // m, of the action
     this.drawn = 0;
   }
 
   light() {
-    this.scene.add(new THREE.HemisphereLight("#ffffff", "#b9b2a6", 1.9));
+    this.sky = new THREE.HemisphereLight("#ffffff", "#b9b2a6", 1.9);
+    this.scene.add(this.sky);
     const sun = this.sun = new THREE.DirectionalLight("#fff6e8", 2.2);
     sun.castShadow = true;
     sun.shadow.mapSize.set(1024, 1024);
@@ -69,7 +74,15 @@ export class Viewport {
     this.scene.add(sun, sun.target);
   }
 
-  paint(sky) { this.scene.background = new THREE.Color(sky); this.stale = true; }
+  // Light or dark: the ground fades into the sky, and what is lit does not glare in the dark.
+  paint(sky, dark) {
+    this.scene.background = new THREE.Color(sky);
+    this.scene.fog ??= new THREE.Fog(sky, 100, 200);
+    this.scene.fog.color.set(sky);
+    this.sky.intensity = dark ? 0.75 : 1.9;
+    this.sun.intensity = dark ? 1.5 : 2.2;
+    this.stale = true;
+  }
 
   // A new take: as many instanced meshes as there are different shapes.
   async cast(take, looks) {
@@ -77,14 +90,16 @@ export class Viewport {
     this.take = take;
     if (!same) {
       this.ready = false; // until its meshes have come
-      const coarse = take.names.length > CROWD ? "?coarse" : "";
+      const many = take.names.length, coarse = many > MULTITUDE ? "?sides=8" : many > CROWD ? "?sides=16" : "";
       const meshes = await Promise.all([...new Set(take.meshes)].map(async (id) => [id, await this.geometry(id + coarse)]));
+      this.sun.castShadow = many <= MULTITUDE;
       if (this.take !== take) return;
-      this.bodies.clear();
+      for (const mesh of [...this.bodies.children]) { this.bodies.remove(mesh); mesh.material.dispose(); mesh.dispose(); }
       const crowd = new Map(meshes.map(([id, geometry]) => {
         const count = take.meshes.filter((other) => other === id).length;
-        const kind = geometry.userData.flat ? THREE.MeshLambertMaterial : THREE.MeshStandardMaterial; // floors do not shine
-        const material = new kind(geometry.userData.flat ? {} : { roughness: 0.75, metalness: 0, vertexColors: geometry.hasAttribute("color") });
+        const dull = geometry.userData.flat || many > CROWD; // floors do not shine, and crowds not to be seen
+        const vertexColors = geometry.hasAttribute("color");
+        const material = dull ? new THREE.MeshLambertMaterial({ vertexColors }) : new THREE.MeshStandardMaterial({ roughness: 0.75, metalness: 0, vertexColors });
         const mesh = new THREE.InstancedMesh(geometry, material, count);
         mesh.castShadow = !geometry.userData.flat;
         mesh.receiveShadow = true;
@@ -110,7 +125,7 @@ export class Viewport {
     this.looks = looks;
     this.seats.forEach(({ mesh, instance }, body) => {
       const flat = mesh.geometry.userData.flat;
-      const told = looks.colors?.[this.take.names[body]] ?? (flat ? GROUND : PALETTE[body % PALETTE.length]);
+      const name = this.take.names[body], told = looks.colors?.[name] ?? this.take.colors[name] ?? (flat ? GROUND : PALETTE[body % PALETTE.length]);
       mesh.setColorAt(instance, new THREE.Color(told.slice(0, 7)));
       if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
     });
@@ -138,7 +153,7 @@ export class Viewport {
     geometry.setIndex(new THREE.BufferAttribute(new Uint32Array(data, at, 3 * triangles), 1));
     at += 12 * triangles;
     const marks = new Uint8Array(data, at, triangles);
-    if (marks.some((mark) => mark)) {
+    if (!id.endsWith("=8") && marks.some((mark) => mark)) { // of a multitude, each is too small to have two tones
       geometry = geometry.toNonIndexed();
       const color = new Float32Array(9 * triangles);
       marks.forEach((mark, t) => color.fill(mark ? MARK : 1, 9 * t, 9 * t + 9));
@@ -154,7 +169,7 @@ export class Viewport {
 
   // Paths, wires, keys: what changes only with the scene.
   draw_lines() {
-    for (const child of [...this.overlays.children]) { this.overlays.remove(child); child.geometry.dispose(); }
+    for (const child of [...this.overlays.children]) { this.overlays.remove(child); if (child.isLine) child.geometry.dispose(); }
     const take = this.take;
     this.pathLines = Object.entries(take.paths).map(([label, points]) => {
       const path = line(new THREE.BufferGeometry().setFromPoints(points.map((p) => new THREE.Vector3(...p))), this.color_of(label.split(".")[0]), 0.7);
@@ -176,12 +191,11 @@ export class Viewport {
       return rope;
     });
     this.targets = take.actuators.map((label) => {
-      const dot = new THREE.Mesh(BEAD, new THREE.MeshBasicMaterial({ color: "#1d1e20" }));
+      const dot = new THREE.Mesh(BEAD, ink("#1d1e20"));
       dot.visible = label.endsWith(".move");
       this.overlays.add(dot);
       return dot;
     });
-    this.flashes = [];
     this.place_keys(this.keys ?? []);
   }
 
@@ -190,7 +204,7 @@ export class Viewport {
     this.keys = keys;
     for (const bead of this.beads ?? []) this.overlays.remove(bead);
     this.beads = keys.map((key) => {
-      const bead = new THREE.Mesh(BEAD, new THREE.MeshBasicMaterial({ color: this.color_of(key.actor) }));
+      const bead = new THREE.Mesh(BEAD, ink(this.color_of(key.actor)));
       bead.position.set(...key.at);
       bead.userData = key;
       this.overlays.add(bead);
@@ -243,7 +257,7 @@ export class Viewport {
     const now = this.frame / this.take.fps, fresh = this.flashes_at(this.frame);
     while (this.flashes.length < fresh.length) {
       const ring = new THREE.Mesh(RING, new THREE.MeshBasicMaterial({ color: "#ff6a3d", transparent: true, depthTest: false }));
-      this.overlays.add(ring);
+      this.rings.add(ring);
       this.flashes.push(ring);
     }
     this.flashes.forEach((ring, k) => {
@@ -270,6 +284,11 @@ export class Viewport {
     const scale = 0.008 * this.camera.position.distanceTo(this.orbit.target);
     for (const bead of this.beads ?? []) bead.scale.setScalar(scale * (bead === this.bead ? 1.5 : 1));
     for (const dot of this.targets ?? []) dot.scale.setScalar(0.7 * scale);
+    if (this.scene.fog) {
+      const away = this.camera.position.distanceTo(this.orbit.target);
+      this.scene.fog.near = away + 3 * this.size;
+      this.scene.fog.far = Math.min(2 * away + 14 * this.size, Math.max(9 * WIDE, 1.5 * (away + this.size))); // before the ground ends
+    }
     this.renderer.render(this.scene, this.camera);
     this.drawn += 1;
     return true;
@@ -318,9 +337,8 @@ export class Viewport {
       this.orbit.target.set(...camera.to);
     } else {
       this.fov = 35;
-      const way = (1.15 * this.size) / Math.sin((this.fov * Math.PI) / 360);
       this.orbit.target.copy(sphere.center);
-      this.camera.position.copy(sphere.center).add(v.set(0.35, -0.9, 0.38).normalize().multiplyScalar(way));
+      this.camera.position.copy(sphere.center).add(this.away_from(box, v.set(0.35, -0.9, 0.38).normalize()));
     }
     this.camera.near = this.size / 100;
     this.camera.far = this.size * 400;
@@ -328,10 +346,24 @@ export class Viewport {
     this.orbit.update();
   }
 
-  // Shows at least what a film of these proportions would.
+  // The way from the middle of a box to where all of it is seen, in a direction.
+  away_from(box, direction) {
+    const high = this.half_height() / 1.08, wide = high * this.camera.aspect; // with a margin
+    const middle = box.getCenter(new THREE.Vector3()), right = new THREE.Vector3(0, 0, 1).cross(direction).normalize();
+    const up = direction.clone().cross(right), corner = new THREE.Vector3();
+    let way = 0;
+    for (let k = 0; k < 8; k++) {
+      corner.set(k & 1 ? box.max.x : box.min.x, k & 2 ? box.max.y : box.min.y, k & 4 ? box.max.z : box.min.z).sub(middle);
+      way = Math.max(way, corner.dot(direction) + Math.max(Math.abs(corner.dot(right)) / wide, Math.abs(corner.dot(up)) / high));
+    }
+    return direction.clone().multiplyScalar(way);
+  }
+
+  // What is seen of a thing 1 m away, up from the middle: at least what a film of these proportions would show.
+  half_height() { return Math.tan((this.fov * Math.PI) / 360) * Math.max(1, FILM / this.camera.aspect); }
+
   widen() {
-    const half = Math.tan((this.fov * Math.PI) / 360) * Math.max(1, FILM / this.camera.aspect);
-    this.camera.fov = (360 / Math.PI) * Math.atan(half);
+    this.camera.fov = (360 / Math.PI) * Math.atan(this.half_height());
     this.camera.updateProjectionMatrix();
     this.stale = true;
   }
@@ -358,6 +390,7 @@ export class Viewport {
     this.handle = handle;
     if (!handle) { this.gizmo.detach(); this.stale = true; return; }
     if (!this.gizmo.dragging) this.grip.position.set(...at);
+    this.gizmo.showZ = !handle.level;
     this.gizmo.attach(this.grip);
     this.stale = true;
   }
@@ -445,8 +478,16 @@ const BEAD = new THREE.SphereGeometry(1, 20, 12), RING = new THREE.TorusGeometry
 const tidy = (x) => Number(x.toFixed(3));
 const sameList = (a, b) => a.length === b.length && a.every((x, k) => x === b[k]);
 
+// One material for all things of a colour: they come and go with every change of the scene.
+const inks = new Map();
+function ink(color, kind = THREE.MeshBasicMaterial, opacity = 1) {
+  const name = `${kind.name} ${color} ${opacity}`;
+  if (!inks.has(name)) inks.set(name, new kind({ color, transparent: opacity < 1, opacity, fog: false }));
+  return inks.get(name);
+}
+
 function line(geometry, color, opacity = 1) {
-  return new THREE.Line(geometry, new THREE.LineBasicMaterial({ color, transparent: opacity < 1, opacity }));
+  return new THREE.Line(geometry, ink(color, THREE.LineBasicMaterial, opacity));
 }
 
 // A rope between its ends, sagging by its slack (a parabola of that length, to the eye).
