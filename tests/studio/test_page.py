@@ -120,6 +120,30 @@ def test_poked_the_arm_gives_way_and_comes_back(page):
     page.wait_for_function("studio.data.pushes?.length === 1")
 
 
+def test_a_walker_is_led_by_its_path_and_its_mood(page):
+    opened(page, "moods")
+    page.evaluate("studio.play(false); studio.pick_key('spider', 1)")
+    place_of = "studio.place_on_screen(studio.data.walkers.spider.path[1])"
+    page.wait_for_function(f"{place_of}[0] > 0")
+    x, y = page.evaluate(place_of)
+    page.mouse.move(x + 20, y - 1)  # on one of the two arrows
+    page.mouse.down()
+    page.mouse.move(x - 30, y + 4, steps=3)
+    page.mouse.up()
+    page.wait_for_function("Math.hypot(...studio.data.walkers.spider.path[1].map((c, k) => c - [9, 0, 0][k])) > 0.1")
+    assert page.evaluate("studio.data.walkers.spider.path[1][2]") == 0, "on the ground"
+
+    page.click("#live")
+    page.wait_for_function("studio.live && studio.take.done > 5")
+    page.focus("input[type=range][aria-label='mood as a slider']")
+    page.keyboard.press("End")
+    page.wait_for_timeout(300)
+    page.click("#live")
+    page.wait_for_function("!studio.live && studio.take.ended")
+    page.click("#keep")
+    page.wait_for_function("studio.data.changes?.at(-1).value === 100")
+
+
 def test_by_keyboard_alone(page):
     opened(page, "hop.yaml")
     page.keyboard.press("?")

@@ -281,3 +281,18 @@ def test_killed_it_loses_nothing(folder):
 
 def test_threads_are_gone_with_the_studio(folder):
     assert not [thread for thread in threading.enumerate() if thread.name == "rehearsal"]
+
+
+def test_what_has_no_file_yet_is_kept_too(talker, folder):
+    talker.ask("open", example="hop")
+    talker.ask("edit", path=["bodies", "ball", "mass"], value=2)
+    draft = folder / ".hop.yaml.unsaved.draft"
+    deadline = time.monotonic() + 30
+    while not draft.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert talker.ask("files")["ok"]["unsaved"] == ["hop"]
+    assert talker.ask("open", example="hop")["ok"]["draft"], "as after a crash"
+    assert talker.told["document"]["data"]["bodies"]["ball"]["mass"] == 2
+    talker.ask("discard")
+    assert talker.told["document"]["data"]["bodies"]["ball"]["mass"] == 1
+    assert not draft.exists()

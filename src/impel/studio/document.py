@@ -12,7 +12,8 @@ from impel.studio.text import REMOVED, with_value
 from impel.studio.text import Path as FieldPath
 
 MOST_UNDONE = 500  # changes
-DRAFT = ".draft"  # unsaved changes are kept beside the file, as .NAME.draft
+DRAFT = ".draft"  # unsaved changes are kept beside the file, as .NAME.draft ...
+UNSAVED = ".unsaved.draft"  # ... or, of what has no file yet, in the studio's directory
 
 
 class Document:
@@ -135,8 +136,18 @@ class Document:
         self.write(text)
         self.saved = text
 
+    def forget(self) -> None:
+        """Go back to what is saved, or to what it began with; it can be undone."""
+        if self.file is not None:
+            self.take_file()
+        else:
+            self.write(self.saved)
+        self.drop_draft()
+
     def _draft(self) -> Path | None:
-        return None if self.file is None else self.file.with_name(f".{self.file.name}{DRAFT}")
+        if self.file is not None:
+            return self.file.with_name(f".{self.file.name}{DRAFT}")
+        return self.folders[0] / f".{self.name}{UNSAVED}" if self.folders else None
 
     def _remember(self) -> None:
         self.done.append(self.text)

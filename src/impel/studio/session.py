@@ -18,7 +18,7 @@ from impel.complaints import name_like, say
 from impel.files import Problem, read_text
 from impel.scene import Scene, scene_schema
 from impel.studio.affected import affected_from
-from impel.studio.document import Document, new_text
+from impel.studio.document import UNSAVED, Document, new_text
 from impel.studio.examples import EXAMPLES, example_folders, example_text
 from impel.studio.rehearsal import LIVE_SECONDS, Rehearsal, Run
 from impel.studio.text import REMOVED
@@ -115,7 +115,8 @@ class Session:
             ]
             if len(found) >= MOST_FILES or len(Path(folder).relative_to(self.root).parts) > 3:
                 folders.clear()
-        return {"files": found[:MOST_FILES]}
+        unsaved = sorted(file.name[1 : -len(UNSAVED)] for file in self.root.glob(f".*{UNSAVED}"))
+        return {"files": found[:MOST_FILES], "unsaved": [Path(name).stem for name in unsaved]}
 
     def do_open(self, file: str | None = None, example: str | None = None) -> dict[str, Any]:
         """Open a scene file, or a copy of an example."""
@@ -132,10 +133,12 @@ class Session:
         return {"name": self.document.name, "draft": kept}
 
     def do_new(self) -> dict[str, Any]:
+        self.document.keep_draft()
         self.document = self._document_of(new_text())
+        kept = self.document.take_draft()
         self.opened = True
         self._changed(self.document.scene, after=0.0)
-        return {"name": self.document.name}
+        return {"name": self.document.name, "draft": kept}
 
     def do_save(self, file: str | None = None) -> dict[str, Any]:
         """Write the scene to its file, or to another below the studio's directory."""
@@ -148,8 +151,7 @@ class Session:
 
     def do_discard(self) -> None:
         """Forget what was not saved."""
-        if self.document.file is not None:
-            self._edit(self.document.take_file)
+        self._edit(self.document.forget)
 
     def _document_of(
         self, text: str, file: Path | None = None, name: str = "untitled.yaml", beside: Path | None = None

@@ -98,7 +98,7 @@ const tell = {
   palette(message) { toys.palette(message); },
   toy(message) { show_tab("inspector"); if (!get("toy-plot") || state.toy !== message.figure) toys.show(message, get("inspector")); state.toy = message.figure; state.framed = null; play(true); },
   plot(message) { toys.plot(message); },
-  notice({ line, ask }) { notice(line, ask ?? "told", ask === "file"); },
+  notice({ line, ask }) { notice(line, ask ?? "told", ask === "file" ? ["Take the file's", "Keep mine"] : null); },
 };
 
 function head({ name, file, dirty, undo, redo, problems, looks }) {
@@ -473,13 +473,13 @@ const counted = (n, one, many) => `${n} ${n === 1 ? one : many}`;
 // Dialogs and notices
 
 const notices = new Map();
-function notice(line, kind, asks = false) {
+function notice(line, kind, asks = null) {
   notices.get(kind)?.remove();
   notices.delete(kind);
   if (!line) return;
   const buttons = asks ? make("div", { className: "ask" },
-    make("button", { textContent: "Take the file's", onclick: () => { notice(null, kind); ask("discard"); } }),
-    make("button", { textContent: "Keep mine", onclick: () => notice(null, kind) })) : null;
+    make("button", { textContent: asks[0], onclick: () => { notice(null, kind); ask("discard"); } }),
+    make("button", { textContent: asks[1], onclick: () => notice(null, kind) })) : null;
   const shown = make("div", { textContent: line }, buttons);
   if (buttons) shown.append(buttons);
   else shown.append(" ", make("button", { className: "reset", textContent: "×", title: "Close", onclick: () => notice(null, kind) }));
@@ -488,7 +488,7 @@ function notice(line, kind, asks = false) {
 }
 
 async function open_gallery() {
-  const { files } = await link.ask("files").catch(() => ({ files: [] }));
+  const { files, unsaved } = await link.ask("files").catch(() => ({ files: [], unsaved: [] }));
   const card = (name, about, fields) => make("button", { className: "card", onclick: async () => { get("gallery").close(); await open_scene(fields); } },
     fields.example ? make("img", { src: `/page/card_${fields.example}.jpg`, alt: "", loading: "lazy" }) : null,
     make("strong", { textContent: name }), about ? make("small", { textContent: about }) : null);
@@ -496,10 +496,11 @@ async function open_gallery() {
     make("button", { className: "close", textContent: "Close", onclick: () => get("gallery").close() }),
     make("h1", { textContent: "impel studio" }),
     make("p", { textContent: "You write what should happen; physics decides how it happens. Open a scene, change a number, see the motion change." }),
+    ...(unsaved.length ? [make("h2", { textContent: "Go on with what was not saved" }), make("div", { className: "cards" }, ...unsaved.map((name) => card(name.replaceAll("_", " "), "", name === "untitled" ? {} : { example: name })))] : []),
     make("h2", { textContent: "Examples" }),
     make("div", { className: "cards" }, ...state.examples.map(({ name, about }) => card(name.replaceAll("_", " "), about, { example: name }))),
     ...(files.length ? [make("h2", { textContent: `In ${state.root}` }), make("div", { className: "cards" }, ...files.map((file) => card(file, "", { file })))] : []),
-    make("button", { textContent: "An empty stage", onclick: () => { get("gallery").close(); ask("new"); } }),
+    make("button", { textContent: "An empty stage", onclick: () => { get("gallery").close(); open_scene({}); } }),
   );
   if (!get("gallery").open) get("gallery").showModal();
   get("gallery").querySelector(".card")?.focus();
@@ -512,8 +513,8 @@ async function open_scene(fields) {
   state.toy = null;
   follow(undefined);
   state.frame = 0;
-  const { draft } = await ask("open", fields);
-  if (draft) notice("These are changes that were not saved the last time.", "file", true);
+  const { draft } = await (Object.keys(fields).length ? ask("open", fields) : ask("new"));
+  notice(draft ? "These are changes that were not saved the last time." : null, "file", ["Forget them", "Go on with them"]);
   play(true);
 }
 
@@ -611,7 +612,7 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (typing || document.querySelector("dialog[open]") || event.altKey) return;
-  if (event.target.type === "range" && event.key.startsWith("Arrow")) return;
+  if (event.target.type === "range" && /^(Arrow|Home|End|Page)/.test(event.key)) return; // a slider's own
   if (event.key === " " && event.target.tagName === "BUTTON") return;
   if (event.key === "End") go_to((state.take?.frames ?? 1) - 1);
   else if (event.key === "Delete") remove_selected();

@@ -286,8 +286,8 @@ export class Viewport {
     for (const dot of this.targets ?? []) dot.scale.setScalar(0.7 * scale);
     if (this.scene.fog) {
       const away = this.camera.position.distanceTo(this.orbit.target);
-      this.scene.fog.near = away + 3 * this.size;
-      this.scene.fog.far = Math.min(2 * away + 14 * this.size, Math.max(9 * WIDE, 1.5 * (away + this.size))); // before the ground ends
+      this.scene.fog.near = away + 2 * this.size;
+      this.scene.fog.far = Math.max(1.3 * this.scene.fog.near, Math.min(2 * away + 14 * this.size, 9 * WIDE)); // before the ground ends
     }
     this.renderer.render(this.scene, this.camera);
     this.drawn += 1;
@@ -301,21 +301,19 @@ export class Viewport {
       const [x, y, z] = take.pose(this.frame, this.following), size = this.seats[this.following].mesh.geometry.boundingSphere.radius;
       return box.setFromCenterAndSize(new THREE.Vector3(x, y, z), new THREE.Vector3(2.6 * size, 2.6 * size, 2.6 * size));
     }
-    const stride = Math.max(1, Math.floor(take.done / 40));
+    const stride = Math.max(1, Math.floor(take.done / 40)), places = [];
     this.seats.forEach(({ mesh }, body) => {
-      const geometry = mesh.geometry;
-      if (geometry.userData.flat) return;
-      const first = take.pose(0, body).slice(0, 3);
-      let moves = false;
-      const own = new THREE.Box3();
-      for (let f = 0; f < take.done; f += stride) {
-        const p = take.pose(f, body);
-        if (Math.hypot(p[0] - first[0], p[1] - first[1], p[2] - first[2]) > 1e3) break;
-        moves ||= Math.hypot(p[0] - first[0], p[1] - first[1], p[2] - first[2]) > 0.02 * geometry.boundingSphere.radius;
-        own.union(new THREE.Box3().setFromCenterAndSize(v.set(p[0], p[1], p[2]), one.clone().multiplyScalar(1.6 * Math.min(geometry.boundingSphere.radius, 20))));
-      }
-      (moves ? box : still).union(own);
+      const { userData, boundingSphere } = mesh.geometry, size = Math.min(boundingSphere.radius, 20);
+      if (userData.flat) return;
+      const own = [];
+      for (let f = 0; f < take.done; f += stride) own.push(Array.from(take.pose(f, body).subarray(0, 3)));
+      if (own.some((p) => Math.hypot(p[0] - own[0][0], p[1] - own[0][1], p[2] - own[0][2]) > 0.02 * size)) places.push(...own.map((at) => ({ at, size })));
+      else still.union(around(own[0], size));
     });
+    // What flies off and does not come back is not waited for.
+    const middle = [0, 1, 2].map((k) => median(places.map(({ at }) => at[k])));
+    const away = places.map(({ at }) => Math.hypot(at[0] - middle[0], at[1] - middle[1], at[2] - middle[2])), most = 6 * median(away);
+    places.forEach(({ at, size }, k) => { if (away[k] <= most + 2 * size) box.union(around(at, size)); });
     return box.isEmpty() ? still : box;
   }
 
@@ -325,6 +323,10 @@ export class Viewport {
     const box = this.bounds();
     if (box.isEmpty()) box.setFromCenterAndSize(new THREE.Vector3(0, 0, 0.5), new THREE.Vector3(2, 2, 1));
     const sphere = box.getBoundingSphere(new THREE.Sphere());
+    if (camera?.from && camera?.to) { // what it shows is what matters
+      sphere.center.set(...camera.to);
+      sphere.radius = sphere.center.distanceTo(v.set(...camera.from)) * Math.tan(((camera.fov ?? 40) * Math.PI) / 360) * FILM;
+    }
     this.size = Math.max(sphere.radius, 1e-3);
     this.sun.position.copy(sphere.center).add(v.set(-0.5, -0.8, 1.6).multiplyScalar(2.2 * this.size));
     this.sun.target.position.copy(sphere.center);
@@ -476,6 +478,8 @@ export class Viewport {
 
 const BEAD = new THREE.SphereGeometry(1, 20, 12), RING = new THREE.TorusGeometry(1, 0.12, 8, 40);
 const tidy = (x) => Number(x.toFixed(3));
+const median = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >> 1] ?? 0;
+const around = ([x, y, z], size) => new THREE.Box3().setFromCenterAndSize(v.set(x, y, z), one.clone().multiplyScalar(1.6 * size));
 const sameList = (a, b) => a.length === b.length && a.every((x, k) => x === b[k]);
 
 // One material for all things of a colour: they come and go with every change of the scene.
