@@ -1,4 +1,5 @@
-"""The README's pictures of the studio, taken in a real browser: `make pictures`."""
+"""The README's pictures of the studio, and those of the examples in its gallery, taken in a real browser: `make
+pictures`."""
 
 import io
 import sys
@@ -68,17 +69,6 @@ def cards(page: Any) -> None:
     page.click("#overlays")
 
 
-def gallery(page: Any) -> None:
-    """What one starts from."""
-    page.reload()
-    page.click("#home")
-    page.wait_for_function(
-        "[...document.querySelectorAll('#gallery img')].slice(0, 8).every((img) => img.complete && img.naturalWidth)"
-    )
-    page.screenshot(path=HERE / "studio_gallery.png")
-    page.keyboard.press("Escape")
-
-
 def toys(page: Any) -> None:
     """A palette that a search has filled."""
     page.click("#toys")
@@ -103,7 +93,7 @@ def main() -> None:
         page.goto(address)
         page.wait_for_selector("#gallery[open]")
         page.evaluate("document.getElementById('gallery').close()")
-        for picture in (cards, gallery, fields, poke, toys):
+        for picture in (cards, fields, poke, toys):
             picture(page)
 
 

@@ -66,7 +66,7 @@ class Run:
         self.take: Take | None = None
         self.show: Show | None = None
         self.moments: dict[int, Snapshot] = {}  # by frame
-        self.colors: dict[str, str] = {}  # of bodies that the scene does not name: a walker's, a toy's
+        self.colors: dict[str, str] = {}  # of those that have one of their own, walkers' parts and toys too
         self.toy = False
         self.pushes = 0  # that were ordered while it played
 
@@ -170,8 +170,7 @@ class Rehearsal:
             warnings.simplefilter("ignore")
             show = run.show = Show(run.scene)
         run.doubts = show.doubts
-        cast_colors = {name: part.body.color for name, part in show.compiled.troupe.parts.items()}
-        run.colors = {name: color for name, color in cast_colors.items() if color is not None}
+        run.colors = {name: body.color for name, body in show.compiled.cast.items() if body.color is not None}
         cast = _cast_of(show)
         width = POSE * len(cast.names) + AIM * len(cast.actuators) + ROPE * len(cast.ropes)
         run.rows = np.zeros((show.compiled.frames, width), np.float32)

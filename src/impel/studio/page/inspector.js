@@ -34,13 +34,21 @@ export class Inspector {
   show(title, path, data, extra = []) {
     this.path = path;
     this.refreshers = [];
-    const schema = this.schema_at(path);
+    const found = this.schema_at(path), schema = this.choices(found).find((choice) => choice.properties) ?? found;
     this.element.replaceChildren(
       make("h1", { textContent: title }),
-      make("p", { textContent: schema.description ?? "" }),
+      make("p", { textContent: found.description ?? schema.description ?? "" }),
       ...this.fields(schema, path, data),
       ...extra,
     );
+  }
+
+  // Shows a place in space that is written as [x, y, z].
+  show_place(title, path, value, text, extra = []) {
+    this.path = path;
+    this.refreshers = [];
+    this.element.replaceChildren(make("h1", { textContent: title }),
+      this.field("at", { type: "array", maxItems: 3, items: { type: "number" }, description: text }, path, value, true), ...extra);
   }
 
   // Values have changed, but not which fields there are.
@@ -66,7 +74,7 @@ export class Inspector {
     const choices = this.choices(schema);
     const nested = choices.find((choice) => choice.properties);
     if (nested && value !== null && typeof value === "object" && !Array.isArray(value)) {
-      return make("fieldset", {}, make("legend", { textContent: name }), ...this.fields(nested, path, value), reset);
+      return make("fieldset", {}, make("legend", {}, name, reset), ...this.fields(nested, path, value));
     }
     const unset = value === undefined ? make("span", { className: "unset", textContent: schema.default === undefined ? "not set" : `default ${plain(schema.default)}` }) : null;
     return make("div", { className: "field" },

@@ -109,7 +109,7 @@ function head({ name, file, dirty, undo, redo, problems, looks }) {
   get("redo").disabled = redo === 0;
   document.title = `${dirty ? "● " : ""}${name}: impel studio`;
   get("problems").replaceChildren(...problems.map((line) => make("li", { textContent: line })));
-  notice(problems.length ? problems[0] : null, "text");
+  notice(problems.length && get("text").hidden ? problems[0] : null, "text");
   if (JSON.stringify(looks) !== state.dressed) { state.dressed = JSON.stringify(looks); view.dress(looks); wake(); }
 }
 
@@ -289,11 +289,9 @@ function show_fields() {
 
 function show_key(key) {
   const path = key.path.at(-1) === "at" ? key.path.slice(0, -1) : key.path, value = at(state.data, path);
-  if (Array.isArray(value)) inspector.element.replaceChildren(
-    make("h1", { textContent: `Key ${key.number} of ${key.actor}` }),
-    make("p", { textContent: `[${value.join(", ")}]; drag it in the view. Give it a time or more:` }),
-    make("button", { textContent: "More about this key", onclick: () => ask("edit", { path, value: { at: value } }).then(() => select({ ...state.selection, key: { ...key, path: [...path, "at"] } })) }),
-    " ", make("button", { textContent: "Remove", onclick: remove_selected }));
+  if (Array.isArray(value)) inspector.show_place(`Key ${key.number} of ${key.actor}`, path, value, "Where it is to pass, in metres; or drag it in the view.", [
+    make("button", { textContent: "Give it a time, a hold or more", onclick: () => ask("edit", { path, value: { at: at(state.data, path) } }).then(() => select({ ...state.selection, key: { ...key, path: [...path, "at"] } })) }),
+    " ", make("button", { textContent: "Remove this key", onclick: remove_selected })]);
   else inspector.show(`Key ${key.number} of ${key.actor}`, path, value, [make("button", { textContent: "Remove this key", onclick: remove_selected })]);
 }
 
@@ -520,8 +518,10 @@ async function open_scene(fields) {
 
 async function save() {
   if (state.file) return ask("save");
-  const name = prompt("Save as, in the studio's directory:", state.name);
-  if (name) return ask("save", { file: name });
+  const before = state.name, name = prompt("Save as, in the studio's directory:", state.name);
+  if (!name) return;
+  const answer = await ask("save", { file: /\.(ya?ml|json)$/.test(name) ? name : `${name}.yaml` });
+  if (state.framed === before) state.framed = answer.name; // it stays in view
 }
 
 async function export_take(format) {

@@ -51,10 +51,11 @@ export class Viewport {
     this.seats = []; // of each body: which instanced mesh, which instance
     this.grip = new THREE.Object3D();
     this.scene.add(this.grip);
-    this.glow = new THREE.Mesh(new THREE.BufferGeometry(), new THREE.MeshBasicMaterial({ color: "#ff6a3d", transparent: true, opacity: 0.35, depthWrite: false, polygonOffset: true, polygonOffsetFactor: -2 }));
+    this.rim = { value: 0.01 }; // m
+    this.glow = new THREE.Mesh(new THREE.BufferGeometry(), rim(this.rim));
     this.glow.visible = false;
     this.scene.add(this.glow);
-    this.spring = line(new THREE.BufferGeometry().setAttribute("position", new THREE.BufferAttribute(new Float32Array(6), 3)), "#c8451b");
+    this.spring = new THREE.Group().add(new THREE.Mesh(COIL, ink("#ff6a3d")), new THREE.Mesh(BEAD, ink("#ff6a3d")));
     this.spring.visible = false;
     this.scene.add(this.spring);
     this.pointing();
@@ -282,6 +283,7 @@ export class Viewport {
     if (!this.stale) return false;
     this.stale = false;
     const scale = 0.008 * this.camera.position.distanceTo(this.orbit.target);
+    this.rim.value = 0.45 * scale;
     for (const bead of this.beads ?? []) bead.scale.setScalar(scale * (bead === this.bead ? 1.5 : 1));
     for (const dot of this.targets ?? []) dot.scale.setScalar(0.7 * scale);
     if (this.scene.fog) {
@@ -306,8 +308,11 @@ export class Viewport {
       const { userData, boundingSphere } = mesh.geometry, size = Math.min(boundingSphere.radius, 20);
       if (userData.flat) return;
       const own = [];
-      for (let f = 0; f < take.done; f += stride) own.push(Array.from(take.pose(f, body).subarray(0, 3)));
-      if (own.some((p) => Math.hypot(p[0] - own[0][0], p[1] - own[0][1], p[2] - own[0][2]) > 0.02 * size)) places.push(...own.map((at) => ({ at, size })));
+      for (let f = 0; f < take.done; f += stride) {
+        const at = take.pose(f, body), last = own.at(-1);
+        if (!last || Math.hypot(at[0] - last[0], at[1] - last[1], at[2] - last[2]) > 0.1 * size) own.push(Array.from(at.subarray(0, 3)));
+      }
+      if (own.length > 1) places.push(...own.map((at) => ({ at, size })));
       else still.union(around(own[0], size));
     });
     // What flies off and does not come back is not waited for.
@@ -466,16 +471,26 @@ export class Viewport {
     if (!this.pulling) return;
     this.matrix(this.pulling.body, m);
     v.set(...this.pulling.at).applyMatrix4(m);
-    const points = this.spring.geometry.attributes.position;
-    points.setXYZ(0, v.x, v.y, v.z);
-    points.setXYZ(1, this.pulling.to.x, this.pulling.to.y, this.pulling.to.z);
-    points.needsUpdate = true;
-    this.spring.geometry.computeBoundingSphere();
+    const [coil, bead] = this.spring.children, width = 0.006 * this.camera.position.distanceTo(this.orbit.target);
+    const way = this.pulling.to.clone().sub(v);
+    coil.position.copy(v);
+    coil.quaternion.setFromUnitVectors(UP, way.clone().normalize());
+    coil.scale.set(width, width, Math.max(way.length() / LONG, 1e-6));
+    bead.position.copy(this.pulling.to);
+    bead.scale.setScalar(1.2 * width);
     this.spring.visible = true;
     this.stale = true;
   }
 }
 
+const UP = new THREE.Vector3(0, 0, 1);
+const LONG = 14; // times as long as it is wide
+const COIL = new THREE.TubeGeometry(new (class extends THREE.Curve { // nine turns about z, straight at both ends
+  getPoint(t, at = new THREE.Vector3()) {
+    const wide = 0.8 * Math.min(1, 12 * t, 12 * (1 - t)), turn = 18 * Math.PI * t;
+    return at.set(wide * Math.cos(turn), wide * Math.sin(turn), LONG * t);
+  }
+})(), 200, 0.16, 5);
 const BEAD = new THREE.SphereGeometry(1, 20, 12), RING = new THREE.TorusGeometry(1, 0.12, 8, 40);
 const tidy = (x) => Number(x.toFixed(3));
 const median = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >> 1] ?? 0;
@@ -492,6 +507,16 @@ function ink(color, kind = THREE.MeshBasicMaterial, opacity = 1) {
 
 function line(geometry, color, opacity = 1) {
   return new THREE.Line(geometry, ink(color, THREE.LineBasicMaterial, opacity));
+}
+
+// A line round what is selected: its back, drawn a little larger.
+function rim(width) {
+  const material = new THREE.MeshBasicMaterial({ color: "#ff6a3d", side: THREE.BackSide, fog: false });
+  material.onBeforeCompile = (shader) => {
+    shader.uniforms.width = width;
+    shader.vertexShader = `uniform float width;\n${shader.vertexShader.replace("#include <begin_vertex>", "vec3 transformed = position + normal * width;")}`;
+  };
+  return material;
 }
 
 // A rope between its ends, sagging by its slack (a parabola of that length, to the eye).
