@@ -28,6 +28,7 @@ from impel.toys.figure import built_in_figures
 SCENE_ENDINGS = (".yaml", ".yml", ".json")
 MOST_PATH = 64  # parts of a field's name
 MOST_FILES = 500
+MOST_MESHES = 10_000  # that can be fetched
 BALL: dict[str, Any] = {"shape": {"sphere": 0.1}, "mass": 1.0, "color": "#f2a541"}  # what is thrown
 
 
@@ -347,6 +348,10 @@ class Session:
             raise Problem(*(self.document.problems or ["there is no scene"]))
         return self.document.scene
 
+    def do_show(self) -> None:
+        """Put the scene on the stage again, where a toy is now."""
+        self.rehearsal.begin(self._scene())
+
     # Toys
 
     def do_figures(self) -> dict[str, Any]:
@@ -456,7 +461,10 @@ class Session:
     def _mesh(self, shape: dict[str, Any]) -> str:
         """The name under which the mesh of a shape can be fetched."""
         name = hashlib.sha256(json.dumps(shape, sort_keys=True).encode()).hexdigest()[:16]
+        self.meshes.pop(name, None)
         self.meshes[name] = shape
+        while len(self.meshes) > MOST_MESHES:
+            del self.meshes[next(iter(self.meshes))]  # the one that nobody has shown for longest
         return name
 
     def _tell(self, message: dict[str, Any]) -> None:

@@ -39,7 +39,7 @@ export class Inspector {
       make("h1", { textContent: title }),
       make("p", { textContent: found.description ?? schema.description ?? "" }),
       ...this.fields(schema, path, data),
-      ...extra,
+      ...extra.filter(Boolean),
     );
   }
 
@@ -117,8 +117,7 @@ export class Inspector {
     const box = make("input", { id, type: "number", className: "short", step: "any", value: value === undefined ? "" : tidy(value) });
     const range = make("input", { type: "range", min: 0, max: 1000, step: 1, value: value === undefined ? 0 : scale.to(value), "aria-label": `${path.at(-1)} as a slider` });
     let gesture = ++gestures;
-    range.addEventListener("pointerdown", () => { gesture = ++gestures; });
-    range.addEventListener("keydown", () => { gesture = ++gestures; });
+    grasped(range, () => { gesture = ++gestures; });
     range.addEventListener("input", () => { const to = tidy(scale.from(Number(range.value))); box.value = to; set(to, gesture); });
     box.addEventListener("change", () => { if (box.value !== "") { range.value = scale.to(Number(box.value)); set(Number(box.value)); } });
     this.refreshers.push((data) => {
@@ -143,8 +142,7 @@ export class Inspector {
     };
     let gesture, since;
     const begin = () => { gesture = ++gestures; since = Number(this.moment().seconds.toFixed(2)); };
-    range.addEventListener("pointerdown", begin);
-    range.addEventListener("keydown", begin);
+    grasped(range, begin);
     range.addEventListener("input", () => {
       const to = tidy(scale.from(Number(range.value)));
       set(Array.isArray(value) && !this.moment().live ? [...value.filter(([time]) => time < since), [since, to]] : to, gesture);
@@ -175,6 +173,13 @@ export class Inspector {
 
 const bound = (x) => (x === 1e-12 ? 0 : Math.abs(x) <= HUGE ? x : undefined); // 1e-12 is how the schema says: more than 0
 export const at = (data, path) => path.reduce((here, part) => here?.[part], data);
+// Calls when someone begins to move a slider: with the pointer, or by keys after a pause.
+function grasped(range, begin) {
+  let last = -Infinity;
+  range.addEventListener("pointerdown", begin);
+  range.addEventListener("keydown", ({ timeStamp }) => { if (timeStamp - last > 1000) begin(); last = timeStamp; });
+}
+
 // What a series is at a moment.
 function level(series, seconds) {
   if (!Array.isArray(series)) return series;

@@ -56,7 +56,7 @@ const tell = {
     state.due = message.run;
     later("head", () => head(message));
     place_keys();
-    if (alike) later("fields", () => { inspector.refresh(state.data); timeline.tell(state.take, state.data); });
+    if (alike) later("fields", () => { inspector.refresh(state.data); show_time(); });
     else lay_out();
     if (!get("text").hidden) later("text", fetch_text);
   },
@@ -69,10 +69,11 @@ const tell = {
     state.events_shown = false;
     if (message.live) { state.playing = false; state.frame = message.kept; }
     if (message.toy && first) follow(0); // it runs off
-    state.look = first;
-    view.cast(state.take, state.looks).then(() => { view.place_keys(keys_of(state.data)); state.fresh = true; wake(); later("dots", color_dots); });
+    if (state.toy && !message.toy) { state.toy = null; follow(undefined); lay_out(); show_fields(); }
+    state.look = first || before?.toy !== message.toy;
+    view.cast(state.take, state.looks).then(() => { show_keys(); state.fresh = true; wake(); later("dots", color_dots); });
     later("run", () => {
-      timeline.tell(state.take, state.data);
+      show_time();
       for (const line of message.doubts) notice(line, "doubt");
       if (!message.doubts.length) notice(null, "doubt");
     });
@@ -86,17 +87,25 @@ const tell = {
     Object.assign(state.take, { events, remarks, channels, frames, ended: true });
     if (state.live) { state.live = false; live_buttons(); }
     if (view.flashes_at(Math.floor(state.frame)).length || state.shown?.run !== run) { state.fresh = true; wake(); }
+    const take = state.take;
     later("story", () => {
+      if (take !== state.take) return;
       notice(problems.length ? problems.join(" · ") : null, "problem");
       get("remarks").replaceChildren(make("ul", {}, ...(remarks.length ? remarks : ["Everything went as wished."]).map((line) => make("li", { textContent: line }))));
       get("tab-remarks").textContent = remarks.length ? `Remarks (${remarks.length})` : "Remarks";
-      timeline.tell(state.take, state.data);
-      plots.tell(state.take);
+      show_time();
+      plots.tell(take);
     });
   },
   search(message) { toys.searched(message); },
   palette(message) { toys.palette(message); },
-  toy(message) { show_tab("inspector"); if (!get("toy-plot") || state.toy !== message.figure) toys.show(message, get("inspector")); state.toy = message.figure; state.framed = null; play(true); },
+  toy(message) {
+    const other = state.toy !== message.figure;
+    show_tab("inspector");
+    if (other || !get("toy-plot")) toys.show(message, get("inspector"));
+    if (other) { state.framed = null; play(true); }
+    state.toy = message.figure;
+  },
   plot(message) { toys.plot(message); },
   notice({ line, ask }) { notice(line, ask ?? "told", ask === "file" ? ["Take the file's", "Keep mine"] : null); },
 };
@@ -182,7 +191,7 @@ function send_held() {
 }
 
 const view = new Viewport(get("view"), {
-  picked(body, key) { select(key ? { ...key.owner, key } : body === undefined ? null : owner(state.take.names[body])); },
+  picked(body, key) { if (!state.take?.toy) select(key ? { ...key.owner, key } : body === undefined ? null : owner(state.take.names[body])); },
   dragged(handle, place) { edit(handle.path, place.map((x) => Number(x.toFixed(4))), `drag ${state.gesture}`).catch(complain); },
   released() { state.gesture = ++gestures; },
   added({ label }, point) { add_key(label, point); },
@@ -221,9 +230,13 @@ function keys_of(data) {
   return found;
 }
 
+// A toy has the stage for itself.
+const show_time = () => timeline.tell(state.take, state.take?.toy ? null : state.data);
+const show_keys = () => view.place_keys(state.take?.toy ? [] : keys_of(state.data));
+
 function place_keys() {
   if (!state.take) return;
-  view.place_keys(keys_of(state.data));
+  show_keys();
   attach();
 }
 
@@ -253,6 +266,7 @@ function remove_selected() {
 // Selection
 
 function select(selection) {
+  if (state.toy) ask("show");
   state.selection = selection;
   state.gesture = ++gestures;
   mark_selection();
@@ -320,11 +334,12 @@ function lay_out() {
   if (!get("inspector").contains(document.activeElement) || !inspector.path) show_fields();
   else inspector.refresh(state.data);
   place_keys();
-  timeline.tell(state.take, state.data);
+  show_time();
 }
 
 // What has no colour of its own gets one when it is drawn.
 function color_dots() {
+  if (state.take?.toy) return;
   for (const dot of get("outline").querySelectorAll(".dot")) dot.style.background = view.color_of(dot.parentElement.dataset.name);
 }
 

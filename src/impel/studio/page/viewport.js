@@ -96,6 +96,7 @@ export class Viewport {
       this.sun.castShadow = many <= MULTITUDE;
       if (this.take !== take) return;
       for (const mesh of [...this.bodies.children]) { this.bodies.remove(mesh); mesh.material.dispose(); mesh.dispose(); }
+      this.forget(new Set(meshes.map(([, geometry]) => geometry)));
       const crowd = new Map(meshes.map(([id, geometry]) => {
         const count = take.meshes.filter((other) => other === id).length;
         const dull = geometry.userData.flat || many > CROWD; // floors do not shine, and crowds not to be seen
@@ -166,6 +167,12 @@ export class Viewport {
     if (geometry.userData.flat) geometry.scale(WIDE, WIDE, 1); // a plane has no end
     this.geometries.set(id, geometry);
     return geometry;
+  }
+
+  // Shapes whose sizes are tried out become many.
+  forget(used) {
+    if (this.geometries.size < 100) return;
+    for (const [id, geometry] of this.geometries) if (!used.has(geometry)) { this.geometries.delete(id); geometry.dispose(); }
   }
 
   // Paths, wires, keys: what changes only with the scene.
