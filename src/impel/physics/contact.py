@@ -288,7 +288,8 @@ def _meet(bodies, contacts, p, dt):
     if varied and contacts.joined[p] != 1 + a * len(bodies.mass) + b:
         join(contacts.tables[a], contacts.tables[b], contacts.table[p])
         contacts.joined[p] = 1 + a * len(bodies.mass) + b
-    material = (materials[p, coating_of.STIFFNESS], damping, limit, hard, firm, varied, contacts.table[p])
+    row = p if varied else -1  # and by reference: an array in a tuple would be handed on as ten numbers
+    material = (materials[p, coating_of.STIFFNESS], damping, limit, hard, firm, row, contacts)
     motion = (sub(approach, cross(spin_a, apart)), sub(spin_a, spin_b))
     gap, speed = _press_into(contacts, p, 0, a, b, qa, qb, apart, motion, material, patch[0])
     verdict = TOO_FAR if speed * dt > room and gap < speed * dt else GOOD
@@ -439,7 +440,8 @@ def _press_into(contacts, p, side, a, b, qa, qb, apart, motion, material, patch)
     """Sum up how A's surface presses into B's field, which is one side of pair p: 0, or 1 where A is its second body.
 
     `motion` is the velocity of A's points against B's, at B's centre, and the spin; `material` is stiffness,
-    damping, limit, hardness and firmness of the two coatings together, whether their stiffness varies, and how.
+    damping, limit, hardness and firmness of the two coatings together, and where their stiffness varies with the depth,
+    the row of `contacts.table` that tells how, else -1.
     Returns a lower bound of the gap, and an upper bound of the speed at which it closes or opens.
     """
     shapes, extent, finest = contacts.shapes, contacts.extent, contacts.coating[b, coating_of.FINEST]
