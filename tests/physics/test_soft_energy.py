@@ -57,7 +57,7 @@ def test_a_bounce_off_the_floor_keeps_its_energy(form):
 
 
 @pytest.mark.parametrize("stiffness", [1e6, CURVE], ids=["even", "curve"])
-@pytest.mark.parametrize("form", [*FORMS, "all"])
+@pytest.mark.parametrize("form", ["box", "cylinder", "all"])
 def test_energy_never_grows_in_a_box_of_ten(form, stiffness):
     """Undamped, without friction or weight: what is lost is lost, and does not come back."""
     scene = Scene(seconds=10, gravity=[0, 0, 0])
