@@ -63,6 +63,8 @@ const tell = {
   run(message) {
     const before = state.take, first = before === null || state.framed !== state.name;
     state.take = new Take(message, before);
+    if (before === null && !message.live && !state.began && performance.getEntriesByType("navigation")[0].type !== "reload") play(true); // a scene is opened to be seen
+    state.began = true;
     state.asked_at = performance.now();
     state.due = message.run;
     state.live = message.live;
@@ -542,9 +544,7 @@ async function save() {
 async function export_take(format) {
   if (!format) return;
   if (format === "picture") {
-    view.stale = true;
-    view.render();
-    return download(get("view").toDataURL("image/png"), `${state.name.replace(/\.\w+$/, "")}.png`);
+    return download(view.picture(), `${state.name.replace(/\.\w+$/, "")}.png`);
   }
   notice(`Writing ${format} …`, "export");
   try {

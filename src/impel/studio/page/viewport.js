@@ -11,6 +11,7 @@ const FILM = 16 / 9;
 const WIDE = 20; // times the mesh of a plane
 const CROWD = 80; // bodies, beyond which each is drawn with fewer triangles ...
 const MULTITUDE = 800; // ... and with hardly any, and no shadows
+const CHEQUER = "0.05"; // contrast of a floor's squares
 const FLASH = 0.25; // s that a contact is shown
 
 const v = new THREE.Vector3(), q = new THREE.Quaternion(), m = new THREE.Matrix4(), one = new THREE.Vector3(1, 1, 1);
@@ -52,6 +53,7 @@ export class Viewport {
     this.grip = new THREE.Object3D();
     this.scene.add(this.grip);
     this.rim = { value: 0.01 }; // m
+    this.square = { value: 1 }; // m, of a floor
     this.glow = new THREE.Mesh(new THREE.BufferGeometry(), rim(this.rim));
     this.glow.visible = false;
     this.scene.add(this.glow);
@@ -102,6 +104,7 @@ export class Viewport {
         const dull = geometry.userData.flat || many > CROWD; // floors do not shine, and crowds not to be seen
         const vertexColors = geometry.hasAttribute("color");
         const material = dull ? new THREE.MeshLambertMaterial({ vertexColors }) : new THREE.MeshStandardMaterial({ roughness: 0.75, metalness: 0, vertexColors });
+        if (geometry.userData.flat) chequer(material, this.square);
         const mesh = new THREE.InstancedMesh(geometry, material, count);
         mesh.castShadow = !geometry.userData.flat;
         mesh.receiveShadow = true;
@@ -303,6 +306,17 @@ export class Viewport {
     return true;
   }
 
+  // What is seen, without what is only there to work with.
+  picture() {
+    const helper = this.gizmo.getHelper(), shown = [helper, this.glow].map((thing) => [thing, thing.visible]);
+    for (const [thing] of shown) thing.visible = false;
+    this.stale = true;
+    this.render();
+    for (const [thing, before] of shown) thing.visible = before;
+    this.stale = true;
+    return this.canvas.toDataURL("image/png");
+  }
+
   // Where everything happens that moves, over all frames so far; of what is followed, what is around it now.
   bounds() {
     const box = new THREE.Box3(), take = this.take, still = new THREE.Box3();
@@ -340,6 +354,7 @@ export class Viewport {
       sphere.radius = sphere.center.distanceTo(v.set(...camera.from)) * Math.tan(((camera.fov ?? 40) * Math.PI) / 360) * FILM;
     }
     this.size = Math.max(sphere.radius, 1e-3);
+    this.square.value = nice(this.size / 4);
     this.sun.position.copy(sphere.center).add(v.set(-0.5, -0.8, 1.6).multiplyScalar(2.2 * this.size));
     this.sun.target.position.copy(sphere.center);
     const half = 1.6 * this.size;
@@ -514,6 +529,23 @@ function ink(color, kind = THREE.MeshBasicMaterial, opacity = 1) {
 
 function line(geometry, color, opacity = 1) {
   return new THREE.Line(geometry, ink(color, THREE.LineBasicMaterial, opacity));
+}
+
+const nice = (x) => { const ten = 10 ** Math.floor(Math.log10(x)); return ten * (x / ten < 2 ? 1 : x / ten < 5 ? 2 : 5); };
+
+// Squares on a floor, as in films, averaged over a pixel: they show how fast things go, and do not flicker far away.
+function chequer(material, square) {
+  material.onBeforeCompile = (shader) => {
+    shader.uniforms.square = square;
+    shader.vertexShader = `varying vec2 floorAt;\n${shader.vertexShader.replace("#include <begin_vertex>", "#include <begin_vertex>\nfloorAt = (modelMatrix * instanceMatrix * vec4(position, 1.0)).xy;")}`;
+    shader.fragmentShader = `varying vec2 floorAt;
+uniform float square;
+vec2 wave(vec2 x) { x = mod(x, 2.0); return min(x, 2.0 - x); }
+${shader.fragmentShader.replace("#include <color_fragment>", `#include <color_fragment>
+vec2 at = floorAt / square, wide = max(fwidth(at), vec2(1e-3));
+vec2 mean = (wave(at + 0.5 * wide) - wave(at - 0.5 * wide)) / wide;
+diffuseColor.rgb *= 1.0 + ${CHEQUER} * mean.x * mean.y;`)}`;
+  };
 }
 
 // A line round what is selected: its back, drawn a little larger.
