@@ -296,3 +296,12 @@ def test_what_has_no_file_yet_is_kept_too(talker, folder):
     talker.ask("discard")
     assert talker.told["document"]["data"]["bodies"]["ball"]["mass"] == 1
     assert not draft.exists()
+
+
+def test_meshes_of_crowds_are_coarse(studio, talker):
+    talker.ask("open", file="hop.yaml")
+    talker.until_story()
+    address, token = studio.split("/?")
+    at = f"{address}/mesh/{talker.run['meshes'][talker.run['names'].index('ball')]}?{token}"
+    sizes = [len(urllib.request.urlopen(at + more).read()) for more in ("", "&sides=16", "&sides=8", "&sides=1e9")]
+    assert sizes[0] == sizes[3] > 5 * sizes[1] > 10 * sizes[2]
