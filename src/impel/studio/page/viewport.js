@@ -260,7 +260,7 @@ export class Viewport {
   flashes_at(frame) {
     const now = frame / this.take.fps;
     if (!this.overlays.visible) return [];
-    return this.take.events.filter(({ kind, time, details }) => kind === "contact begins" && details?.at && now - time >= 0 && now - time < FLASH).slice(-20);
+    return this.take.events.filter(({ kind, time, details }) => kind === "contact begins" && details?.at && now - time >= 0 && now - time < FLASH).slice(-10);
   }
 
   // Rings where something began to touch a moment ago.
@@ -277,7 +277,7 @@ export class Viewport {
       const age = (now - fresh[k].time) / FLASH;
       ring.position.set(...fresh[k].details.at);
       ring.lookAt(this.camera.position);
-      ring.scale.setScalar(this.size * (0.03 + 0.05 * age));
+      ring.scale.setScalar(ring.position.distanceTo(this.camera.position) * (0.006 + 0.014 * age));
       ring.material.opacity = 1 - age;
     });
   }
