@@ -23,7 +23,7 @@ export class Inspector {
     for (const part of path) {
       here = this.resolve(here);
       here = here.properties?.[part] ?? (typeof here.additionalProperties === "object" ? here.additionalProperties : undefined)
-        ?? here.items ?? this.choices(here).find((choice) => choice.properties?.[part])?.properties[part];
+        ?? here.items ?? this.choices(here).find((choice) => choice.properties?.[part])?.properties[part] ?? this.choices(here).find((choice) => choice.items)?.items;
     }
     return this.resolve(here);
   }

@@ -215,7 +215,7 @@ export class Viewport {
     this.keys = keys;
     for (const bead of this.beads ?? []) this.overlays.remove(bead);
     this.beads = keys.map((key) => {
-      const bead = new THREE.Mesh(BEAD, ink(this.color_of(key.actor)));
+      const bead = new THREE.Mesh(key.kind === "goal" ? GOAL : BEAD, ink(this.color_of(key.actor)));
       bead.position.set(...key.at);
       bead.userData = key;
       this.overlays.add(bead);
@@ -513,6 +513,7 @@ const COIL = new THREE.TubeGeometry(new (class extends THREE.Curve { // nine tur
     return at.set(wide * Math.cos(turn), wide * Math.sin(turn), LONG * t);
   }
 })(), 200, 0.16, 5);
+const GOAL = new THREE.OctahedronGeometry(1.5);
 const BEAD = new THREE.SphereGeometry(1, 20, 12), RING = new THREE.TorusGeometry(1, 0.12, 8, 40);
 const tidy = (x) => Number(x.toFixed(3));
 const median = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >> 1] ?? 0;
