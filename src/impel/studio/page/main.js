@@ -201,7 +201,7 @@ const view = new Viewport(get("view"), {
   pulled(place) { if (state.pull !== undefined) pull.wish(place); },
   let_go() { release(); },
 });
-const inspector = new Inspector(get("inspector"), edit, () => ({ seconds: state.frame / (state.take?.fps ?? 60), live: state.live }));
+const inspector = new Inspector(get("inspector"), edit, () => ({ seconds: state.frame / (state.take?.fps ?? 60), live: state.live }), () => under_way !== null);
 const timeline = new Timeline(get("timeline"), {
   scrubbed(frame) { state.playing = false; go_to(frame); },
   moved(key, seconds) { edit([...key.path, "time"], Number(seconds.toFixed(2)), `time ${state.gesture}`).catch(complain); },
