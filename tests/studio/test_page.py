@@ -136,6 +136,21 @@ def test_poked_the_arm_gives_way_and_comes_back(page):
     page.wait_for_function("studio.data.pushes?.length === 1")
 
 
+def test_soft_bodies_are_seen_pressed_in(page):
+    opened(page, "collisions")
+    page.wait_for_function("studio.skins?.size === 3")
+    page.evaluate("studio.playing = false; studio.go_to(70)")
+    page.wait_for_function("studio.shown.frame === 70")
+    lengths = page.evaluate(
+        "(() => { const p = studio.skins.get(studio.take.index.get('soft')).seen[0].array;"
+        "return Array.from({length: p.length / 3}, (_, i) => Math.hypot(...p.subarray(3 * i, 3 * i + 3))); })()"
+    )
+    assert min(lengths) < 0.15 - 0.03, "the bar presses the soft ball in"
+    assert max(lengths) > 0.15, "and it bulges"
+    page.evaluate("studio.go_to(0)")
+    page.wait_for_function("studio.skins.get(studio.take.index.get('soft')).frame === 0")
+
+
 def test_a_walker_is_led_by_its_path_and_its_mood(page):
     opened(page, "moods")
     page.evaluate("studio.play(false); studio.pick_key('spider', 1)")

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -222,6 +223,49 @@ def test_exports_are_written_and_fetched(studio, talker):
     data = urllib.request.urlopen(f"{base}{answer['url']}?token={token}").read()
     assert len(data) == answer["bytes"]
     assert data.decode().splitlines()[0].startswith("frame,time,body")
+
+
+SQUASH = """impel: 1
+world: {seconds: 0.6, fps: 60}
+bodies:
+  floor: {shape: {plane: {}}, fixed: true}
+  ball: {shape: {sphere: 0.2}, mass: 3, at: [0, 0, 0.25], coating: {stiffness: 3.0e4, thickness: 0.15}}
+"""
+
+
+def test_soft_bodies_are_told_of_when_all_is_known(studio, talker, folder):
+    (folder / "squash.yaml").write_text(SQUASH)
+    talker.ask("open", file="squash.yaml")
+    story = talker.until_story()
+    while "soft" not in talker.told:
+        talker.hear()
+    assert talker.told["soft"] == {"tell": "soft", "run": story["run"], "bodies": [1]}
+    base, token = studio.split("/?token=")
+    data = urllib.request.urlopen(f"{base}/soft/{story['run']}/1?token={token}").read()
+    vertices, triangles, plain, shapes, frames = struct.unpack_from("<5I", data)
+    assert 0 < plain < triangles  # two tones
+    assert frames == story["frames"]
+    floats = np.frombuffer(data, "<f4", offset=20)
+    rest = floats[: 3 * vertices].reshape(-1, 3).astype(float)
+    parts = floats[6 * vertices + 3 * triangles :]
+    moves = parts[: 6 * vertices * shapes].reshape(shapes, 2, vertices, 3)[:, 0]
+    weights = parts[6 * vertices * shapes :].reshape(frames, shapes)
+    height = rest[:, 2] + np.einsum("fk,kv->fv", weights, moves[..., 2]) + talker.rows[:, [9]]
+    assert rest[:, 2].min() + talker.rows[:, 9].min() < -0.05  # rigid, it would be in the floor
+    assert height.min() > -1e-3
+    for wrong in (f"{story['run']}/0", f"{story['run']}/7", "99/1"):
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(f"{base}/soft/{wrong}?token={token}")
+    # Who comes later is told, too; a rigid scene has nothing to tell.
+    other = Talker(studio)
+    while "soft" not in other.told:
+        other.hear()
+    other.close()
+    talker.told.clear()
+    talker.ask("edit", path=["bodies", "ball", "coating"], remove=True)
+    talker.until_story()
+    talker.ask("ping")
+    assert "soft" not in talker.told
 
 
 def test_a_pull_deflects_and_what_was_played_gives_the_same_bytes(talker, folder):

@@ -4,6 +4,7 @@ A `Run` is one simulation of a scene as it was at a moment. Its rows are filled 
 the first `done` of them, so that nobody has to wait for anybody.
 """
 
+import contextlib
 import gc
 import queue
 import threading
@@ -31,6 +32,7 @@ TELL_EVERY = 0.012  # s: how often frames are announced, after the one that is l
 TELL_ON_THE_WAY = 0.1  # s: ... and before it
 SNAPSHOTS = 40  # over a run
 SNAPSHOT_BYTES = 64 * 2**20  # of all of them
+STAYS = 0.25  # s after a run, in which nothing else is wanted: then soft surfaces are made
 LIVE_SECONDS = 120.0  # how long one may play on beyond the end
 
 
@@ -63,7 +65,9 @@ class Run:
         self.ended = False
         self.doubts: list[str] = []  # about the start
         self.problems: list[str] = []  # why it could not be simulated, or broke down
-        self.take: Take | None = None
+        self.take: Take | None = None  # for surfaces of soft bodies see `soft_take`
+        self.softened = False
+        self._softening = threading.Lock()
         self.show: Show | None = None
         self.moments: dict[int, Snapshot] = {}  # by frame
         self.colors: dict[str, str] = {}  # of those that have one of their own, walkers' parts and toys too
@@ -73,6 +77,15 @@ class Run:
     @property
     def frames(self) -> int:
         return len(self.rows)
+
+    def soft_take(self) -> Take | None:
+        """The take with the surfaces of its soft bodies, which are made when they are asked for."""
+        with self._softening:
+            if self.take is not None and not self.softened:
+                if self.show is not None:
+                    self.show.recorder.soften(self.take)
+                self.softened = True
+        return self.take
 
 
 class Stop(Exception):
@@ -164,6 +177,18 @@ class Rehearsal:
             self.tell(run)
             if run.number == 1:
                 gc.freeze()  # all that was loaded stays: looking through it, 90 ms each time, would be seen
+            self._soften(run)
+
+    def _soften(self, run: Run) -> None:
+        """Soft surfaces take a while: they are for who stays and looks."""
+        with self._wake:
+            if self._wanted is None and not self._stopped:
+                self._wake.wait(STAYS)
+            if self._wanted is not None or self._stopped or run is not self.run:
+                return
+        with contextlib.suppress(Exception):  # a fault of ours must not end the studio; who exports the take is told
+            run.soft_take()
+        self.tell(run)
 
     def _simulate(self, run: Run, origin: tuple[Run, int] | None) -> None:
         with warnings.catch_warnings(), only_below(self.folders):
@@ -194,7 +219,7 @@ class Rehearsal:
                 self._write(run, show, wrote, show.frame + 1)
                 wrote, told = show.frame + 1, now
                 self.tell(run)
-        run.take = show.take()
+        run.take = show.recorder.take(softened=False)
 
     def _keep_going(self, run: Run, show: Show, began: float) -> float:
         """Between two frames: is this still wanted, and what was ordered? When it began, by the clock."""
@@ -213,7 +238,7 @@ class Rehearsal:
 
     def _finish_live(self, run: Run, show: Show) -> None:
         run.rows = run.rows[: show.frame + 1]
-        run.take = show.take()
+        run.take = show.recorder.take(softened=False)
         raise Stop
 
     def _go_on_from(self, run: Run, show: Show, before: Run, frame: int) -> None:

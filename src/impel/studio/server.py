@@ -31,6 +31,9 @@ from impel.geometry.meshes import Mesh, drawn_as, marks_of, mesh_of, surfaces_of
 from impel.scene.shapes import BAKED
 from impel.studio.rehearsal import Run
 from impel.studio.session import Client, Session
+from impel.takes.morphs import morphs_of
+from impel.takes.soft import rest_of, soft_bodies
+from impel.takes.take import Take
 
 HOST = "127.0.0.1"
 COOKIE = "impel"
@@ -233,6 +236,14 @@ def make_app(session: Session, token: str, port: int, *, pages: bool) -> ASGIApp
         head = struct.pack("<2I", len(vertices), len(triangles))
         return Response(head + b"".join(part.tobytes() for part in parts), media_type="application/octet-stream")
 
+    async def soft(request: Request) -> Response:
+        """The surface of a soft body over the take that is shown: shapes, and how much of each at every frame."""
+        take = session.take_of(request.path_params["run"])
+        body = request.path_params["body"]
+        if take is None or not body < len(take.names) or take.names[body] not in soft_bodies(take):
+            return PlainTextResponse("no such surface\n", 404)
+        return Response(await asyncio.to_thread(_skin, take, body), media_type="application/octet-stream")
+
     async def exported(request: Request) -> Response:
         file = session.exports.get(request.path_params["name"])
         return PlainTextResponse("no such file\n", 404) if file is None else FileResponse(file, filename=file.name)
@@ -256,6 +267,7 @@ def make_app(session: Session, token: str, port: int, *, pages: bool) -> ASGIApp
     routes: list[Any] = [
         WebSocketRoute("/socket", socket),
         Route("/mesh/{name}", mesh),
+        Route("/soft/{run:int}/{body:int}", soft),
         Route("/export/{name}/{file}", exported),
     ]
     if pages:
@@ -284,6 +296,18 @@ def _drawn(shape: dict[str, Any], sides: int | None) -> Mesh:
     if next(iter(shape)) not in BAKED:
         return mesh_of(shape) if sides is None else mesh_of(shape, segments=sides, bevel_steps=1)
     return mesh_of(drawn_as(shape, False), surfaces=surfaces_of(shape))
+
+
+def _skin(take: Take, body: int) -> bytes:
+    """Vertices, normals, triangles, those of the second tone last; then shapes, and weights for every frame."""
+    mesh, morphs = rest_of(take, take.names[body]), morphs_of(take, take.names[body])
+    vertices, normals, triangles = mesh
+    marks = marks_of(take.shapes[body], mesh)
+    tones = np.concatenate([triangles[~marks], triangles[marks]])
+    shapes = np.stack([morphs.shifts, morphs.turns], axis=1)
+    counts = (len(vertices), len(triangles), int((~marks).sum()), len(shapes), len(morphs.weights))
+    parts = (vertices.astype("<f4"), normals.astype("<f4"), tones.astype("<u4"), shapes, morphs.weights.astype("<f4"))
+    return struct.pack("<5I", *counts) + b"".join(part.tobytes() for part in parts)
 
 
 def _file(path: Path) -> Response:

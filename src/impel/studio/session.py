@@ -23,6 +23,8 @@ from impel.studio.examples import EXAMPLES, example_folders, example_text
 from impel.studio.rehearsal import LIVE_SECONDS, Rehearsal, Run
 from impel.studio.text import REMOVED
 from impel.studio.toybox import Toybox
+from impel.takes import Take
+from impel.takes.soft import soft_bodies
 from impel.toys.figure import built_in_figures
 
 SCENE_ENDINGS = (".yaml", ".yml", ".json")
@@ -59,6 +61,7 @@ class Session:
         self.opened = False  # whether a scene was opened, or the gallery of examples is shown
         self.shown: Run | None = None  # the run that everyone has been told of
         self._told_story = 0  # the last run whose story was told
+        self._told_soft = 0  # the last one whose soft bodies were told of
         self._drafted = self.document.text
 
     # Coming and going
@@ -71,6 +74,8 @@ class Session:
             client.tell(self._cast(self.shown))
             if self._told_story == self.shown.number:
                 client.tell(self._story(self.shown))
+            if self._told_soft == self.shown.number and (soft := _soft(self.shown)):
+                client.tell(soft)
         client.stir()
 
     def leave(self, client: Client) -> None:
@@ -390,6 +395,10 @@ class Session:
         if run.ended and run.number != self._told_story:
             self._told_story = run.number
             self._tell(self._story(run))
+        if run.softened and run.number != self._told_soft:
+            self._told_soft = run.number
+            if soft := _soft(run):
+                self._tell(soft)
         for client in self.clients:
             client.stir()
 
@@ -442,7 +451,7 @@ class Session:
         from impel.render.outputs import write_take
         from impel.takes.resampling import resampled
 
-        take = self._take()
+        take = self._take(softened=True)
         if camera is not None:
             from impel.scene.cameras import Camera
 
@@ -452,11 +461,15 @@ class Session:
             take = resampled(take, fps)
         write_take(take, file, overlays=overlays)
 
-    def _take(self) -> Any:
+    def _take(self, softened: bool = False) -> Any:
         run = self.rehearsal.run
         if run is None or run.take is None:
             raise Problem("there is no take yet: wait until it is simulated")
-        return run.take
+        return run.soft_take() if softened else run.take
+
+    def take_of(self, number: int) -> Take | None:
+        """The take of the run that everyone has been told of, if that is its number and it has ended."""
+        return None if self.shown is None or self.shown.number != number else self.shown.take
 
     def _mesh(self, shape: dict[str, Any]) -> str:
         """The name under which the mesh of a shape can be fetched."""
@@ -482,6 +495,12 @@ def _path(path: Any) -> tuple[str | int, ...]:
 
 def _is_place(place: Any) -> bool:
     return isinstance(place, list) and len(place) == 3 and all(isinstance(x, int | float) for x in place)
+
+
+def _soft(run: Run) -> dict[str, Any] | None:
+    """Which bodies are seen to be soft, now that the whole take is known."""
+    bodies = [] if run.take is None else [run.take.index(name) for name in soft_bodies(run.take)]
+    return {"tell": "soft", "run": run.number, "bodies": bodies} if bodies else None
 
 
 def _looks(scene: Scene) -> dict[str, Any]:

@@ -99,6 +99,7 @@ const tell = {
       plots.tell(take);
     });
   },
+  soft({ run, bodies }) { if (state.take?.run === run) view.soften(state.take, bodies).then(() => { state.skins = view.skins; wake(); }); },
   search(message) { toys.searched(message); },
   palette(message) { toys.palette(message); },
   toy(message) {

@@ -3,6 +3,7 @@
 import * as THREE from "three";
 import { OrbitControls } from "/three/OrbitControls.js";
 import { TransformControls } from "/three/TransformControls.js";
+import { Skin } from "./skins.js";
 
 const PALETTE = ["#e4572e", "#2e86ab", "#f2a541", "#4f9d69", "#8a5a9e", "#d1495b", "#3aafa9", "#c98b5a", "#5b6c9d", "#b5a642"];
 const GROUND = "#d9d4c7";
@@ -50,6 +51,7 @@ export class Viewport {
     this.scene.add(this.bodies, this.overlays, this.rings);
     this.geometries = new Map();
     this.seats = []; // of each body: which instanced mesh, which instance
+    this.skins = new Map(); // of soft bodies
     this.grip = new THREE.Object3D();
     this.scene.add(this.grip);
     this.rim = { value: 0.01 }; // m
@@ -91,6 +93,7 @@ export class Viewport {
   async cast(take, looks) {
     const same = this.take && sameList(this.take.meshes, take.meshes) && sameList(this.take.names, take.names);
     this.take = take;
+    this.undress();
     if (!same) {
       this.ready = false; // until its meshes have come
       const many = take.names.length, coarse = many > MULTITUDE ? "?sides=8" : many > CROWD ? "?sides=16" : "";
@@ -134,15 +137,41 @@ export class Viewport {
       mesh.setColorAt(instance, new THREE.Color(told.slice(0, 7)));
       if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
     });
+    this.skins.forEach((skin, body) => skin.dress(this.tones(body)));
     this.stale = true;
+  }
+
+  // Soft bodies of a take that has ended get their own surfaces.
+  async soften(take, bodies) {
+    await Promise.all(bodies.map(async (body) => {
+      const answer = await fetch(`/soft/${take.run}/${body}`);
+      const data = answer.ok ? await answer.arrayBuffer() : null; // another run has begun
+      if (data === null || this.take !== take || !this.seats[body]) return;
+      this.skins.set(body, new Skin(data, body, this.tones(body)));
+      this.scene.add(this.skins.get(body).mesh);
+    }));
+    if (this.frame !== undefined) this.show(this.frame);
+  }
+
+  undress() {
+    for (const skin of this.skins.values()) skin.drop();
+    this.skins.clear();
+  }
+
+  tones(body) {
+    const color = this.tone(body);
+    return [color, color.clone().multiplyScalar(MARK)];
+  }
+
+  tone(body) {
+    const color = new THREE.Color();
+    this.seats[body].mesh.getColorAt(this.seats[body].instance, color);
+    return color;
   }
 
   color_of(name) {
     const body = this.take?.index.get(name);
-    if (body === undefined || !this.seats[body]) return "#999";
-    const color = new THREE.Color();
-    this.seats[body].mesh.getColorAt(this.seats[body].instance, color);
-    return `#${color.getHexString()}`;
+    return body === undefined || !this.seats[body] ? "#999" : `#${this.tone(body).getHexString()}`;
   }
 
   async geometry(id) {
@@ -231,6 +260,12 @@ export class Viewport {
     this.frame = Math.max(0, Math.min(frame, take.done - 1));
     this.seats.forEach(({ mesh, instance }, body) => {
       this.matrix(body, m);
+      const skin = this.skins.get(body);
+      if (skin) {
+        skin.show(this.frame);
+        skin.mesh.matrix.copy(m);
+        m.makeScale(0, 0, 0); // its rigid self is not seen
+      }
       mesh.setMatrixAt(instance, m);
     });
     for (const mesh of this.bodies.children) mesh.instanceMatrix.needsUpdate = true;
@@ -406,7 +441,7 @@ export class Viewport {
     this.selected = body;
     this.glow.visible = body !== undefined && this.seats[body] !== undefined && !this.seats[body].mesh.geometry.userData.flat;
     if (this.glow.visible) {
-      this.glow.geometry = this.seats[body].mesh.geometry;
+      this.glow.geometry = this.skins.get(body)?.mesh.geometry ?? this.seats[body].mesh.geometry;
       this.glow.matrixAutoUpdate = false;
       if (this.frame !== undefined) this.matrix(body, this.glow.matrix);
     }
@@ -435,9 +470,9 @@ export class Viewport {
     const hit = () => {
       const beads = this.overlays.visible ? ray.intersectObjects(this.beads ?? []) : [];
       if (beads.length) return { bead: beads[0].object };
-      const bodies = ray.intersectObjects(this.bodies.children);
+      const bodies = ray.intersectObjects([...this.bodies.children, ...[...this.skins.values()].map(({ mesh }) => mesh)]);
       if (!bodies.length) return {};
-      return { body: bodies[0].object.userData.bodies[bodies[0].instanceId], point: bodies[0].point };
+      return { body: bodies[0].object.userData.bodies[bodies[0].instanceId ?? 0], point: bodies[0].point };
     };
     this.canvas.addEventListener("pointerdown", (event) => {
       down.set(event.clientX, event.clientY);
