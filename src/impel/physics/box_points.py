@@ -23,7 +23,7 @@ from impel.motion.rotations import (
     unrotate,
 )
 from impel.physics.broadphase import COUNTS, MOST, UNLISTED
-from impel.physics.patches import box_around, facing, overlap, press_point, rows_of
+from impel.physics.patches import box_around, facing, overlap, press_point, rows_of, set_square
 
 MARGIN = 0.05  # of the way to the middle of the smaller box: by which a point may move until a new list is due
 
@@ -94,6 +94,9 @@ def press_listed(contacts, p, side, centre, rows, half, motion, material, finest
         if max(abs(x[0]) - half[0], abs(x[1]) - half[1], abs(x[2]) - half[2]) >= 0.0:
             continue
         phi, g = inside_box(x, half)
-        area = facing(transform(rows, get3(samples.normal, s)), g)
+        normal = transform(rows, get3(samples.normal, s))
+        area = facing(normal, g)
         if area > 0.0:
             press_point(patch, x, g, -phi, area * min(samples.area[s], finest), motion, material)
+            if material[4] == 0.0:
+                set_square(patch, normal, g, -phi, min(samples.area[s], finest), material)

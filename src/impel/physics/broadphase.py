@@ -100,7 +100,16 @@ def find_pairs(bodies, contacts, dt):
         near.info[COUNT],
         found,
     )
-    mix(contacts.pair, found, kind, extent, contacts.coating, bodies.inverse_mass, contacts.material)
+    mix(
+        contacts.pair,
+        found,
+        kind,
+        extent,
+        contacts.coating,
+        contacts.tables,
+        bodies.inverse_mass,
+        contacts.material,
+    )
     for p in range(found):
         contacts.seen[p, COUNTS] = UNLISTED
     near.info[COUNT] = found
@@ -285,5 +294,17 @@ def with_capacity(contacts, capacity):
         memory=larger(contacts.near.memory),
         table=np.full(2 ** int(2 * capacity).bit_length(), -1, np.int64),
     )
-    per_pair = ("touching", "friction", "load", "place", "pair", "material", "seen", "listed", "clear")
+    per_pair = [
+        "touching",
+        "friction",
+        "load",
+        "place",
+        "pair",
+        "material",
+        "joined",
+        "table",
+        "seen",
+        "listed",
+        "clear",
+    ]
     return replace(contacts, near=near, **{name: larger(getattr(contacts, name)) for name in per_pair})

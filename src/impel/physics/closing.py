@@ -53,7 +53,7 @@ def close_gaps(bodies, joints, island, iterations, enough):
     """Close the gaps of an island's joints, moving heavy bodies least; return the largest that remains, in m or rad.
 
     Newton's method, damped where it does not get nearer (Levenberg and Marquardt). Bodies that cannot move stay. All
-    are left where the gaps were smallest. Gaps that are small `enough` may become smaller, but nothing is tried for it.
+    are left where the gaps were smallest. Nothing is tried to make gaps smaller that are small `enough`.
     """
     begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
     tile, tile_end = joints.island[island, TILE], joints.island[island + 1, TILE]

@@ -5,6 +5,7 @@ the present state and judges whether the step was too long to be believed.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from impel.geometry.fields import Shapes
 from impel.geometry.kinds import BOX, CORE, CYLINDER, MESH, PLANE, RADIUS, SKIN, SPHERE
 from impel.geometry.samples import Samples, make_samples
 from impel.geometry.shapes import make_extents, make_shapes
-from impel.kernel import Floats2, Integers2, Shorts2, Singles2, kernel, struct
+from impel.kernel import Floats2, Floats3, Integers2, Shorts2, Singles2, kernel, struct
 from impel.motion.rotations import (
     add,
     axpy,
@@ -52,8 +53,19 @@ from impel.physics.broadphase import (
     Near,
     with_capacity,
 )
-from impel.physics.coating import Coating, both_press, default_coating, rolling_radius
-from impel.physics.friction import CRUSHED, FORCE, KEPT, REMEMBERED, SHEAR, THROUGH, resist_rolling, rub
+from impel.physics.coating import Coating, both_press, default_coating, make_tables, rolling_radius
+from impel.physics.friction import (
+    CRUSHED,
+    FORCE,
+    KEPT,
+    REMEMBERED,
+    SHEAR,
+    TAKEN,
+    THROUGH,
+    give_back,
+    resist_rolling,
+    rub,
+)
 from impel.physics.hollows import FOUND, press_ball_all_round
 from impel.physics.mesh_points import list_mesh_points, press_mesh_points, presses_as_mesh
 from impel.physics.patches import (
@@ -67,6 +79,8 @@ from impel.physics.patches import (
     rows_of,
     sum_up,
 )
+from impel.physics.pressures import COLUMNS as TABLED
+from impel.physics.pressures import ROWS, join
 from impel.physics.sleep import REST_PULL, is_still, push, wake
 from impel.physics.verdicts import GOOD, NOT_A_NUMBER, TOO_DEEP, TOO_FAR, TOO_STIFF
 
@@ -93,12 +107,15 @@ class Contacts:
     """The coatings of N bodies, and room for P pairs of them."""
 
     touching: Floats  # (P,) 1 while the two overlap
-    friction: Floats2  # (P, 12) friction.FORCE ...
+    friction: Floats2  # (P, 23) friction.FORCE ...
     load: Floats  # (P,) normal force at the present state, where touching
     place: Floats2  # (P, 14) POINT ...: where the two touch, or touched and are still near
     pair: Integers2  # (P, 2) written by `find_pairs`, as is the next
-    material: Floats2  # (P, 9) coating.STIFFNESS ...
-    coating: Floats2  # (N, 8) coating.SOFTNESS ...
+    material: Floats2  # (P, 10) coating.STIFFNESS ...
+    coating: Floats2  # (N, 9) coating.SOFTNESS ...
+    tables: Floats3  # (N, rows, 6) how pressure grows with the depth, see pressures.py; no rows where none varies
+    joined: Integers  # (P,) scratch: which two bodies ...
+    table: Floats3  # (P, 0 or 64, 6) ... the table of a pair was made for, when they last touched
     extent: Floats2  # (N, 6) geometry.shapes.RADIUS ...
     shapes: Shapes
     samples: Samples | None
@@ -117,7 +134,7 @@ class Contacts:
 def make_contacts(
     bodies: Bodies,
     shapes: list[dict[str, Any]],
-    coatings: list[Coating | None],
+    coatings: Sequence[Coating | None],
     *,
     collides: list[bool] | None = None,
     tied: list[tuple[int, int]] | None = None,
@@ -130,9 +147,9 @@ def make_contacts(
     arrays = make_shapes(shapes)
     samples = make_samples(shapes, arrays)
     finest = _finest_points(arrays, samples)
-    coating = np.zeros((n, 8))
-    for i in range(n):
-        coating[i] = coating_row(coatings[i] or default_coating(shapes[i], bodies.mass[i]), shapes[i], finest[i])
+    own = [coatings[i] or default_coating(shapes[i], bodies.mass[i]) for i in range(n)]
+    coating = np.array([coating_row(own[i], shapes[i], finest[i]) for i in range(n)])
+    tables = make_tables(own)
     near = Near(
         info=np.zeros(4, np.int64),
         box=np.zeros((n, 6)),
@@ -151,8 +168,11 @@ def make_contacts(
         load=np.zeros(0),
         place=np.zeros((0, PLACE)),
         pair=np.zeros((0, 2), np.int64),
-        material=np.zeros((0, 9)),
+        material=np.zeros((0, 10)),
         coating=coating,
+        tables=tables,
+        joined=np.zeros(0, np.int64),
+        table=room_for_tables(tables, 0),
         extent=make_extents(arrays),
         shapes=arrays,
         samples=samples,
@@ -168,9 +188,15 @@ def make_contacts(
 
 
 def coating_row(own: Coating, shape: dict[str, Any], finest: float) -> tuple[float, ...]:
-    """(8,) a coating as kernels know it; `finest` is the area of a typical point of its body."""
+    """(9,) a coating as kernels know it; `finest` is the area of a typical point of its body."""
     firmness, curved = 1.0 / own.firm**4, rolling_radius(shape)
-    return 1.0 / own.stiffness, own.thickness, own.damping, own.friction, finest, firmness, own.rolling, curved
+    row = (1.0 / own.stiffness, own.thickness, own.damping, own.friction, finest, firmness, own.rolling, curved)
+    return *row, 1.0 if own.curve else 0.0
+
+
+def room_for_tables(tables: Floats, pairs: int) -> Floats:
+    """(P, 0 or 64, 6) for what the tables of so many pairs make together."""
+    return np.zeros((pairs, ROWS if tables.shape[1] else 0, TABLED))
 
 
 def _finest_points(shapes: Shapes, samples: Samples | None) -> Floats:
@@ -258,7 +284,12 @@ def _meet(bodies, contacts, p, dt):
     mass = 1.0 / (bodies.inverse_mass[a] + bodies.inverse_mass[b])
     damping, limit = materials[p, coating_of.DAMPING], materials[p, coating_of.LIMIT]
     hard, firm = materials[p, coating_of.HARD], materials[p, coating_of.FIRM]
-    material = (materials[p, coating_of.STIFFNESS], damping, limit, hard, firm)
+    varied = materials[p, coating_of.VARIED] == 1.0
+    if varied and contacts.joined[p] != 1 + a * len(bodies.mass) + b:
+        join(contacts.tables[a], contacts.tables[b], contacts.table[p])
+        contacts.joined[p] = 1 + a * len(bodies.mass) + b
+    row = p if varied else -1  # and by reference: an array in a tuple would be handed on as ten numbers
+    material = (materials[p, coating_of.STIFFNESS], damping, limit, hard, firm, row, contacts)
     motion = (sub(approach, cross(spin_a, apart)), sub(spin_a, spin_b))
     gap, speed = _press_into(contacts, p, 0, a, b, qa, qb, apart, motion, material, patch[0])
     verdict = TOO_FAR if speed * dt > room and gap < speed * dt else GOOD
@@ -324,6 +355,13 @@ def _meet(bodies, contacts, p, dt):
     if allowed < load:
         force, moment = scale(force, allowed / load), scale(moment, allowed / load)
         load, stiffness = allowed, stiffness / excess
+    if firm == 0.0:  # both are as soft as they were told to be
+        if dt == 0.0 and contacts.touching[p] == 0.0:
+            contacts.friction[p, TAKEN] = elastic * depth  # at least: they were placed so
+        torques = (sub(moment, cross(apart, force)), scale(moment, -1.0))
+        ease = _ease(bodies, a, cross(arm, normal)) + _ease(bodies, b, cross(centre, normal))
+        share = give_back(contacts.friction, p, force, torques, approach, (spin_a, spin_b), load, ease, dt)
+        force, moment, load = scale(force, share), scale(moment, share), share * load
 
     spin, turn = scale(add(spin_a, spin_b), 0.5), dot(sub(spin_a, spin_b), normal)
     grip_most = materials[p, coating_of.FRICTION] * load
@@ -402,7 +440,8 @@ def _press_into(contacts, p, side, a, b, qa, qb, apart, motion, material, patch)
     """Sum up how A's surface presses into B's field, which is one side of pair p: 0, or 1 where A is its second body.
 
     `motion` is the velocity of A's points against B's, at B's centre, and the spin; `material` is stiffness,
-    damping, limit, hardness and firmness of the two coatings together.
+    damping, limit, hardness and firmness of the two coatings together, and where their stiffness varies with the depth,
+    the row of `contacts.table` that tells how, else -1.
     Returns a lower bound of the gap, and an upper bound of the speed at which it closes or opens.
     """
     shapes, extent, finest = contacts.shapes, contacts.extent, contacts.coating[b, coating_of.FINEST]
