@@ -32,7 +32,8 @@ BREATH = 256  # steps tried, after which Python may look at the time or at signa
 GROW_AFTER = 8  # good steps before the step may double ...
 RESIGN_AFTER = 32  # steps in a row in which joints did not hold, as short as they were: then longer ones do as well
 SWING = 0.25  # rad: at a dead centre a lever changes so much with less, but that lasts for less, too
-THROWN = 2.0  # times the square of what is too fast: what became so fast in one step was thrown
+THROWN = 2.0  # times the square of what is too fast: what became so fast in one step was thrown ...
+MOST_THROWN = 20000  # 1/s: ... and that step is taken back, as long as not so many were tried
 GROW_LATER = 256  # ... and at most, where doubling failed again and again, as with things that lie still
 
 
@@ -81,8 +82,6 @@ def step(stage, time, dt, hold_for, held_for):
         settle(bodies, contacts.extent[:, RADIUS], gravity, dt)
     if actuators is not None and verdict == GOOD and swung(bodies, stage.handles, dt):
         verdict = IMPRECISE
-    if actuators is not None and thrown(bodies, actuators, dt):
-        verdict = max(verdict, TOO_FAR)
     return verdict if all_finite(bodies) else NOT_A_NUMBER
 
 
@@ -269,13 +268,18 @@ def swung(bodies, handles, seconds):
 
 
 @kernel
-def thrown(bodies, actuators, dt):
+def thrown(now, dt):
     """Has an actuator thrown its body in this step alone? It is made to drive a whole structure, and lets go of a link
     that is too fast (see WILD) only between steps."""
+    bodies, actuators = now.bodies, now.actuators
+    if actuators is None:
+        return False
     for a in range(len(actuators.body)):
-        v, force = get3(bodies.velocity, actuators.body[a]), get3(actuators.applied, a)
-        gain, wild = dt * bodies.inverse_mass[actuators.body[a]], actuators.wild[a, 0]  # no bound for what is turned
-        if dot(v, v) > THROWN * wild and dot(force, force) * gain * gain > wild:
+        i, force = actuators.body[a], get3(actuators.applied, a)
+        rate, gain, wild = get3(bodies.velocity, i), bodies.inverse_mass[i], actuators.wild[a, 0]
+        if actuators.paths.turns[a] == 1:
+            rate, gain, wild = get3(bodies.spin, i), max(get3(bodies.inverse_inertia, i)), actuators.wild[a, 1]
+        if dot(rate, rate) > THROWN * wild and dot(force, force) * (gain * dt) ** 2 > wild:
             return True
     return False
 
@@ -351,6 +355,8 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         copy(values, saved, now.contacts)
         clock.tries[0] += 1
         verdict = step(now, time, dt, hold_for, clock.held_for[0])
+        if ticks > 1 << pace.reserve and clock.tries[0] < MOST_THROWN * pace.frame_seconds and thrown(now, dt):
+            verdict = max(verdict, TOO_FAR)
 
         if verdict != GOOD and can_halve(clock, pace, verdict, ticks):
             copy(saved, values, now.contacts)
