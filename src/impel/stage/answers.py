@@ -275,8 +275,10 @@ def _push_alone(bodies, joints, handles):
 
 @kernel
 def _brace(bodies, joints, handles, island):
-    """Add what the joints of an island do about forces at handles."""
+    """Add what the joints of an island do about forces at handles; of what holds, which answers as it pushes, only one
+    half."""
     count, bracing, answer = handles.count[HANDLES], handles.bracing, handles.answer
+    begin = 3 * handles.count[ACTUATORS]
     tile, tile_end = joints.island[island, TILE], joints.island[island + 1, TILE]
     for r in range(3 * tile, 3 * tile_end):
         for h in range(count):
@@ -301,7 +303,9 @@ def _brace(bodies, joints, handles, island):
                     if joint.a == i or joint.b == i:
                         for r in range(joint.row, joint.row_end):
                             share = _opened(bodies, joints, joint.b == i, r, handles.row, h, side, i)
-                            for other in range(count):
+                            for other in range(min(h, begin)):
+                                answer[h, other] += share * bracing[r, other]
+                            for other in range(h, count):
                                 answer[h, other] += share * bracing[r, other]
 
 

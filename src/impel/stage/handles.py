@@ -24,7 +24,8 @@ ALONG, ABOUT_A, ABOUT_B, COLUMNS = 0, 3, 6, 9
 # What a handle is. The friction of a contact and how it resists rolling stand after its normal.
 ACTUATOR, LIMIT, PUSH, GRIP, TWIST, ROLL = range(6)
 
-MOST = 72  # handles of contacts and limits in one cluster: twelve soles
+ROWS = 6  # handles of a sole: it pushes, grips in two directions, does not twist, and does not roll in two
+MOST = 12 * ROWS  # handles of contacts and limits in one cluster
 WIDE = 24  # loose things in one cluster
 TOGETHER = 16  # actuators of several structures in one cluster
 SURE = 0.9  # of what friction can hold: more is not relied on
@@ -66,12 +67,17 @@ class Handles:
     most_load: Floats  # (H,) what it can hold, over what the contact is pressed with
     bias: Floats  # (H,) its acceleration by gravity and by the motion there is, if nothing held it
     # How it answers.
-    answer: Floats2  # (H, H) acceleration of one handle by a force at another
+    answer: Floats2  # (H, H) acceleration of one handle by a force at another; of what holds, the upper half
     support: Floats2  # (MOST, MOST) factor of what holds
     alive: Integers  # (MOST,) these
     weak: Integers  # (most,) 1 for actuators that ask for more than their strength
     through: Floats2  # (3 most + 1, MOST) what they do about a force of each actuator, and about the bias
     load: Floats  # (MOST,) what each does
+    # Of one contact that is let go in thought: what its rows do to all that hold, to each other, and for each column of
+    # `through`.
+    parting: Floats2  # (ROWS, MOST)
+    parted: Floats2  # (ROWS, ROWS)
+    shares: Floats2  # (3 most + 1, ROWS)
     stuck: Floats2  # (3 most, 3 most) the answer of the actuators' handles while what touches holds ...
     smooth: Floats2  # ... without friction ...
     free: Floats2  # ... and with nothing in the way
@@ -137,6 +143,9 @@ def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Ha
         weak=np.zeros(most, np.int64),
         through=np.zeros((n + 1, MOST)),
         load=np.zeros(MOST),
+        parting=np.zeros((ROWS, MOST)),
+        parted=np.zeros((ROWS, ROWS)),
+        shares=np.zeros((n + 1, ROWS)),
         stuck=np.zeros((n, n)),
         smooth=np.zeros((n, n)),
         free=np.zeros((n, n)),
@@ -293,7 +302,7 @@ def _hold_contact(bodies, contacts, actuators, handles, p, of_actors):
     """The handles of a pair that touches: it pushes, it grips, and a sole does not roll."""
     a, b = contacts.pair[p, 0], contacts.pair[p, 1]
     inside_a, inside_b = handles.seen[actuators.whole[a]] == 1, handles.seen[actuators.whole[b]] == 1
-    if not (inside_a or inside_b) or not _room(handles, 6):
+    if not (inside_a or inside_b) or not _room(handles, ROWS):
         return
     if (bodies.inverse_mass[a] > 0.0 and not inside_a) or (bodies.inverse_mass[b] > 0.0 and not inside_b):
         return

@@ -89,7 +89,7 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
             _invert(handles, stuck, ALL)
         find_rattle(bodies, handles)
         hindered = pull(actuators, handles, stuck, inverse, held, loose, gravity)
-        if attempt == 0 and hindered and step_off(bodies, actuators, handles, stuck, inverse):
+        if attempt == 0 and hindered and step_off(bodies, actuators, handles, stuck):
             continue
         if not held or not let_go(joints, actuators, handles):
             break
@@ -286,7 +286,7 @@ def _swiftest(actuators, a):
 
 
 @kernel
-def step_off(bodies, actuators, handles, stuck, inverse):
+def step_off(bodies, actuators, handles, stuck):
     """Let go of what the wishes would lead away from, were it let go: a foot that is to be lifted may bear weight
     until then, and would stand for ever. Is there anything?"""
     n, found = 3 * handles.count[ACTUATORS], False
@@ -296,53 +296,85 @@ def step_off(bodies, actuators, handles, stuck, inverse):
         quick = max(quick, min(norm(pull_of(actuators, a)), _swiftest(actuators, a)) * actuators.arm[a])
     for h in range(n, handles.count[HANDLES]):
         firm = bodies.inverse_mass[handles.body[h, 0]] * bodies.inverse_mass[handles.body[h, 1]] == 0.0
-        if handles.kind[h] == PUSH and firm:  # what is loose may fall away by itself
-            _set_live(handles, h, 0)
+        # What is loose may fall away by itself.
+        if handles.kind[h] == PUSH and firm and _rises(actuators, handles, h, stuck) > RISES * quick:
+            found = True
+            handles.live[h] = 0
+            _let_go_too(handles, h, PUSH)
             hold_on(actuators, handles, ALL, stuck)
-            _invert(handles, stuck, ALL)
-            if _rises(actuators, handles, h, stuck, inverse) > RISES * quick:
-                found = True
-            else:
-                _set_live(handles, h, 1)
-    if not found:
-        hold_on(actuators, handles, ALL, stuck)
-        _invert(handles, stuck, ALL)
     return found
 
 
 @kernel
-def _set_live(handles, h, live):
-    """Of all handles of a contact, the first of which is h."""
-    handles.live[h] = live
-    for k in range(h + 1, handles.count[HANDLES]):
-        if handles.kind[k] <= PUSH or handles.source[k] != handles.source[h]:
-            return
-        handles.live[k] = live
-
-
-@kernel
-def _rises(actuators, handles, h, stuck, inverse):
-    """How fast a handle that does not hold accelerates if all pull at their bodies as far as they can."""
-    n, alive, through = 3 * handles.count[ACTUATORS], handles.alive, handles.through
+def _rises(actuators, handles, h, stuck):
+    """How fast a contact, whose first handle is h, opens if it does not hold, and all pull as far as they can."""
+    n, through, shares, freed = 3 * handles.count[ACTUATORS], handles.through, handles.shares, handles.smooth
+    first = 0
+    while handles.alive[first] != h:
+        first += 1
+    rows = _part(handles, first)
     left, force, anyway = handles.vectors[REST], handles.vectors[EXTRA], handles.vectors[ANYWAY]
+    for j in range(n + 1):  # by the half of the solution: L⁻¹
+        for i in range(rows):
+            shares[j, i] = through[j, first + i]
+            for k in range(i):
+                shares[j, i] -= handles.parted[k, i] * shares[j, k]
+            shares[j, i] = shares[j, i] / handles.parted[i, i] if handles.parted[i, i] > 0.0 else 0.0
+    for i in range(n):
+        size = math.sqrt(actuators.whole_inertia[handles.source[i]])
+        left[i] = -anyway[i]
+        for j in range(n + 1):
+            more = 0.0
+            for k in range(rows):
+                more += shares[i, k] * shares[j, k]
+            if j < n:
+                freed[i, j] = stuck[i, j] + size * more * math.sqrt(actuators.whole_inertia[handles.source[j]])
+            else:
+                left[i] -= size * more
+    _invert(handles, freed, SMOOTH)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        wish = scale(pull_of(actuators, a), math.sqrt(actuators.whole_inertia[a]))
-        set_three(left, k, sub(wish, three(anyway, k)))
-    forces_for(stuck, inverse, n, left, force)
+        set_three(left, k, axpy(math.sqrt(actuators.whole_inertia[a]), pull_of(actuators, a), three(left, k)))
+    forces_for(freed, handles.inverse[SMOOTH], n, left, force)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         total = scale(three(force, k), math.sqrt(actuators.whole_inertia[a]))
         set_three(force, k, limit_size(total, actuators.strength[a]))
-    rises = handles.bias[h]
-    for j in range(n):
-        rises += handles.answer[h, j] * force[j]
-    for i in range(handles.count[ALIVE]):
-        load = through[n, i]
+    rises = handles.load
+    for i in range(rows):
+        rises[i] = through[n, first + i]
         for j in range(n):
-            load += through[j, i] * force[j]
-        rises -= handles.answer[h, alive[i]] * load
-    return rises
+            rises[i] += through[j, first + i] * force[j]
+    solve_dense(handles.parted, rows, rises)
+    return rises[0]
+
+
+@kernel
+def _part(handles, first):
+    """Leave in `parted` the factor of how the rows of a contact, which begin at `first` of what is alive, answer to
+    loads there while all else holds: that block of the inverse of what holds. By how much answers grow if the contact
+    does not hold follows from it (a Schur complement), with nothing factored anew. Returns how many rows there are."""
+    alive, support, m = handles.alive, handles.support, handles.count[ALIVE]
+    rows = 1
+    while first + rows < m and handles.kind[alive[first + rows]] > PUSH:
+        rows += 1
+    for r in range(rows):
+        column = handles.parting[r]
+        for i in range(first, m):
+            column[i] = 1.0 if i == first + r else 0.0
+        for i in range(first + r, m):
+            value = column[i] / support[i, i] if support[i, i] > 0.0 else 0.0
+            column[i] = value
+            for k in range(i + 1, m):
+                column[k] -= support[i, k] * value
+    for r in range(rows):
+        for c in range(r, rows):
+            s = 0.0
+            for i in range(first + c, m):
+                s += handles.parting[r, i] * handles.parting[c, i]
+            handles.parted[r, c] = s
+    factor_dense(handles.parted, rows)
+    return rows
 
 
 @kernel
