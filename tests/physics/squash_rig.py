@@ -175,7 +175,7 @@ def brought_together(shape_a, stiff_a, shape_b, stiff_b, depth, turn_b=UPRIGHT, 
     low, high = 0.0, 10.0
     for _ in range(40):
         middle = (low + high) / 2
-        deep = -at(middle).distance(1, points)[0].min()
+        deep = -world.distance(1, points - middle * way)[0].min()
         low, high = (middle, high) if deep > depth * inner else (low, middle)
     return at((low + high) / 2)
 

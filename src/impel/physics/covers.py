@@ -13,6 +13,7 @@ from impel.geometry.remeshing import (
     refine,
     relax,
     split_at_edges,
+    turned,
     vertex_normals,
     with_longest,
 )
@@ -28,7 +29,7 @@ Stretch = tuple[int, int, NDArray[np.bool_]]  # from a frame to before a frame, 
 SEEN = 1e-3  # of its size: a body that is nowhere pressed in deeper looks as ever ...
 STIRRED = 2.5e-4  # ... and a vertex that moves less is at rest
 CUT = 3.5e-4  # of its size: by how much an edge may cut a corner of the surface that it lies on ...
-LOOKS, ROUNDS, CREASED = 5, 8, 4000  # ... which is looked for in a few frames, several times, for so many edges
+LOOKS, ROUNDS, CREASED = 5, 12, 4000  # ... which is looked for in a few frames, several times, for so many edges
 AT_MOST, FEWEST, MOST_VERTICES = (
     600_000,
     1500,
@@ -117,6 +118,7 @@ def _refined(touch: Touch, a: int, skin: Skin, size: float, stretches: list[Stre
             if count == 0 or len(skin.vertices) + count > most:
                 break
             skin = halve(skin, _which(skin, cover.order[found[:count]]), project)[0]
+            skin = skin._replace(triangles=turned(skin.vertices, skin.triangles))
             cover = _cover(touch, a, skin, size)
     return skin, cover
 
