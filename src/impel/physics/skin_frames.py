@@ -51,7 +51,8 @@ def face(cover):
 
 @kernel
 def squash_frames(touch, cover, a, frame, last, meets, least, turn, first, index, shift, normal, depth):
-    """Write down, frame by frame, which corners have moved by more than `least`, how far, and which way they face.
+    """Write down, frame by frame, which corners lie on a contact or have moved by more than `least`, how far, and which
+    way they face.
 
     `turn` leads from the skin's frame to that of the body's shape; `first` (F + 1,) tells which rows are a frame's,
     `depth` (F,) how deep the skin is pressed in. Returns the frame that there is no more room for.
@@ -70,7 +71,7 @@ def squash_frames(touch, cover, a, frame, last, meets, least, turn, first, index
             for v in range(len(cover.vertex)):
                 i = cover.vertex[v]
                 way = sub(get3(cover.place, i), get3(cover.at, i))
-                if dot(way, way) > least * least:
+                if cover.held[i] > 0 or dot(way, way) > least * least:
                     index[count] = v
                     set3(shift, count, rotate(turn, way))
                     set3(normal, count, rotate(turn, get3(cover.around, v)))
