@@ -1,14 +1,14 @@
-"""Soft bodies that are pressed: skins lie exactly on the surface where both press alike, whole, and keep their volume."""
+"""Soft bodies that are pressed: skins lie on the surface where both press alike, stay whole, and keep their volume."""
 
 import itertools
 import math
 
 import numpy as np
 import pytest
-from odd_shapes import written
 from squash_rig import UPRIGHT, Pressed, brought_together, facing
 
 from impel.physics.covers import soft_surfaces
+from odd_shapes import written
 
 SOFT, FIRM = 1e5, 2e5  # N/m³
 TURNED = (0.8, 0.3, -0.4, 0.35)

@@ -20,7 +20,7 @@ from impel.geometry.remeshing import (
 from impel.geometry.skins import make_skin
 from impel.motion.orientations import matrix_from_quaternion
 from impel.physics.skin_contacts import Cover, Touch
-from impel.physics.skin_frames import bring_onto, field_at, look_for_creases, shorten, squash_frames, survey
+from impel.physics.skin_frames import bring_onto, field_at, look_for_creases, squash_frames, survey
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -37,7 +37,7 @@ AT_MOST, FEWEST, MOST_VERTICES = (
 )  # vertices of a skin in all frames that it is pressed in, and in one
 CLUSTER = 4.5  # edges: how wide the cells are whose vertices are looked at together
 NEIGHBOURS = 24  # at most, of a body in a frame
-ROWS = 400_000  # that are squashed in one call
+ROWS = 4_000_000  # that are squashed in one call
 
 
 class Surfaces(NamedTuple):
@@ -229,21 +229,27 @@ def _squashed(
     touch: Touch, a: int, cover: Cover, axes: Floats, stretches: list[Stretch], least: float
 ) -> tuple[tuple[Any, Any, Any, Any], Floats]:
     """What moves in all frames, and how deep the skin is pressed in (F,)."""
-    frames = stretches[-1][1]
-    rows = max(ROWS, len(cover.vertex))
+    frames, count = stretches[-1][1], len(cover.vertex)
+    rows = max(min(frames * count, ROWS), count)  # memory that is not written costs nothing
     first, ends, depth = np.zeros(frames + 1, np.int64), np.zeros(frames + 1, np.int64), np.zeros(frames)
-    index, shift, normal = np.empty(rows, np.uint32), np.empty((rows, 3), np.float32), np.empty((rows, 3), np.float32)
+    singles = np.empty((count, 3), np.float32)
     turn = tuple(axes.tolist())
     pieces = []
     for start, last, meets in stretches:
         frame = start
         while frame < last:
-            done = squash_frames(touch, cover, a, frame, last, meets, least, turn, ends, index, shift, normal, depth)
-            count = ends[done]
-            halves = np.empty((count, 3), np.uint16)
-            shorten(normal[:count].view(np.uint32), halves)
+            index, shift, normal = (
+                np.empty(rows, np.uint32),
+                np.empty((rows, 3), np.float32),
+                np.empty((rows, 3), np.uint16),
+            )
+            done = squash_frames(
+                touch, cover, a, frame, last, meets, least, turn, ends, index, shift, normal, singles,
+                singles.view(np.uint32), depth,
+            )  # fmt: skip
             first[frame + 1 : done + 1] = first[frame] + ends[frame + 1 : done + 1]
-            pieces.append((index[:count].copy(), shift[:count].copy(), halves.view(np.float16)))
+            own = slice(0, int(ends[done]))
+            pieces.append((index[own], shift[own], normal[own].view(np.float16)))
             frame = done
     columns = pieces[0] if len(pieces) == 1 else tuple(np.concatenate(column) for column in zip(*pieces))
     return (first, *columns), depth

@@ -62,8 +62,8 @@ def _ring_width(touch, cover, a, k, widest):
 
 @kernel
 def _settle(touch, cover, a, k, p, go, over, slope):
-    """From a point beyond the shared surface to where the way `go` meets it, or else the steepest way; if even that does
-    not, it stays."""
+    """From a point beyond the shared surface to where the way `go` meets it, or else the steepest way; if even that
+    does not, it stays."""
     there, out, found = _meet(touch, cover, a, k, p, go, over, slope)
     if not found:
         there, out, found = _meet(touch, cover, a, k, p, scale(slope, -1.0 / max(norm(slope), FLATTEST)), over, slope)
