@@ -91,6 +91,15 @@ def pressure(table, depth):
 
 
 @kernel
+def energy_at(table, depth):
+    """What it takes to press a coating in, in J/m²."""
+    i = _row(table, DEPTH, depth)
+    more = depth - table[i, DEPTH]
+    p = table[i, PRESSURE] + more * (table[i, STIFFNESS] / 2.0 + more * table[i, BEND] / 6.0)
+    return table[i, ENERGY] + more * p
+
+
+@kernel
 def slope(table, depth):
     """By how much pressure grows with the depth, in N/m³; above the surface as at it."""
     i = _row(table, DEPTH, max(depth, 0.0))
@@ -157,8 +166,8 @@ def sum_layers(table, depth, volume, area, tip):
     i = _row(table, DEPTH, depth)
     more = depth - table[i, DEPTH]
     p, first, bend = table[i, PRESSURE], table[i, STIFFNESS], table[i, BEND]
-    here = more * (p + more * (first / 2.0 + more * bend / 6.0))
-    energy = table[i, ENERGY] + here
+    energy = energy_at(table, depth)
+    here = energy - table[i, ENERGY]
     moment = (
         table[i, MOMENT] + table[i, DEPTH] * here + more * more * (p / 2.0 + more * (first / 3.0 + more * bend / 8.0))
     )

@@ -19,6 +19,7 @@ from impel.physics.bodies import Bodies
 from impel.physics.broadphase import COUNT
 from impel.physics.coating import FINEST, make_tables, mix
 from impel.physics.contact import Contacts, coating_row, room_for_tables
+from impel.physics.friction import TAKEN
 from impel.physics.sleep import rouse_all
 from impel.scene.scene import Scene
 from impel.stage.compile import Compiled, coatings_of, pace_of
@@ -57,6 +58,7 @@ def _coated(stage: Stage, compiled: Compiled, contacts: Contacts, name: str) -> 
     tables = make_tables(coatings)
     mix(contacts.pair, count, kind, contacts.extent, coating, tables, inverse_mass, contacts.material)
     pairs = len(contacts.joined)
+    contacts.friction[(contacts.pair == i).any(axis=1), TAKEN] = math.inf  # what it pressed so far is another coating's
     room = room_for_tables(tables, pairs)
     return replace(contacts, coating=coating, tables=tables, table=room, joined=np.zeros(pairs, np.int64))
 
