@@ -8,7 +8,8 @@ from impel.geometry.skins import make_skin
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
 from impel.physics.coating import Coating, make_tables
 from impel.physics.covers import cover_of
-from impel.physics.squash import Touch, field_at, squash_frames
+from impel.physics.skin_contacts import Touch
+from impel.physics.skin_frames import field_at, squash_frames
 
 UPRIGHT = (1.0, 0.0, 0.0, 0.0)
 
@@ -112,7 +113,11 @@ class Squashed:
         """How far vertices in contact are from the shared surface, in metres; where others press too, only beyond."""
         worst = 0.0
         for b in self.others():
-            alone = np.all([~self.in_contact(c) for c in self.others() if c != b], axis=0) if len(self.others()) > 1 else True
+            alone = (
+                np.all([~self.in_contact(c) for c in self.others() if c != b], axis=0)
+                if len(self.others()) > 1
+                else True
+            )
             touching = self.in_contact(b) & alone
             if touching.any():
                 worst = max(worst, np.abs(self.world.beyond(self.a, b, self.there[touching])).max())

@@ -101,6 +101,23 @@ def test_pages_of_other_sites_stay_out(studio, headers):
             Talker(studio, origin=headers["Origin"])
 
 
+@pytest.mark.parametrize("name", ["../outside.yaml", "/etc/outside.yaml", "linked/secret.yaml"])
+def test_files_outside_that_a_scene_names_are_not_read(talker, folder, tmp_path_factory, name):
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "secret.yaml").write_text("secret: 1\n")
+    (folder.parent / "outside.yaml").write_text("secret: 1\n")
+    os.symlink(outside, folder / "linked")
+    talker.ask("open", file="hop.yaml")
+    for path, value in (
+        (["walkers"], {"w": {"walker": name, "path": [[3, 3, 0], [5, 3, 0]]}}),
+        (["bodies", "ball", "shape"], {"mesh": {"file": name}}),
+        (["actors", "ball", "move"], {"keys_from": {"file": name}}),
+    ):
+        answer = talker.ask("edit", path=path, value=value)
+        assert f"{name}: is not below {folder}" in answer["problems"][0]
+        assert "secret" not in answer["problems"][0].replace(name, "")
+
+
 @pytest.mark.parametrize(
     "file", ["../outside.yaml", "/etc/passwd", "link.yaml", "", "a\0b", ".", "linked/secret.yaml", 7]
 )
@@ -308,3 +325,18 @@ def test_killed_it_loses_nothing(folder):
 
 def test_threads_are_gone_with_the_studio(folder):
     assert not [thread for thread in threading.enumerate() if thread.name == "rehearsal"]
+
+
+def test_what_has_no_file_yet_is_kept_too(talker, folder):
+    talker.ask("open", example="hop")
+    talker.ask("edit", path=["bodies", "ball", "mass"], value=2)
+    draft = folder / ".hop.yaml.unsaved.draft"
+    deadline = time.monotonic() + 30
+    while not draft.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert talker.ask("files")["ok"]["unsaved"] == ["hop"]
+    assert talker.ask("open", example="hop")["ok"]["draft"], "as after a crash"
+    assert talker.told["document"]["data"]["bodies"]["ball"]["mass"] == 2
+    talker.ask("discard")
+    assert talker.told["document"]["data"]["bodies"]["ball"]["mass"] == 1
+    assert not draft.exists()

@@ -116,7 +116,7 @@ def _end_of_overlap(shapes, b, centre, axis, inside, value, outside, r):
 @kernel
 def press_side(shapes, b, centre, axis, half, r, flat_ends, motion, material, patch):
     """The side of a capsule or cylinder: slices across the axis, set out afresh over the part that overlaps."""
-    stiffness, damping, limit, hard, _, varied, table = material
+    stiffness, damping, limit, hard, _, row, contacts = material
     lowest = _deepest(shapes, b, centre, axis, half, r)
     value = _side(shapes, b, centre, axis, lowest, r)[4]
     if value >= 0.0:
@@ -147,8 +147,8 @@ def press_side(shapes, b, centre, axis, half, r, flat_ends, motion, material, pa
         patch[DEPTH] = max(patch[DEPTH], across * depth)
         p = axpy(0.6 * depth - r, out, axpy(at, axis, centre))  # the centre of a parabolic segment
         spread = chord * chord / 20.0
-        if varied:
-            force, steep = sum_layers(table, across * depth, across * area, chord, TIP)
+        if row >= 0:
+            force, steep = sum_layers(contacts.table[row], across * depth, across * area, chord, TIP)
             force, steep = length * (force / across + hard * more), length * (steep + hard * more_chord) / across
             add_varied(patch, p, g, force, steep, length * area, spread, motion, damping)
             continue

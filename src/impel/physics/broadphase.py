@@ -18,9 +18,9 @@ from impel.physics.friction import REMEMBERED
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-MARGIN_SIZE = 0.15  # a body's margin: this share of its size ...
-MARGIN_TIME = 0.08  # ... plus the way it goes in this time, s. Measured: benchmarks/balls.py
-MARGIN_MOST = 0.5  # of its radius: what falls in a crowd must not list the whole crowd
+MARGIN_SIZE = 0.06  # a body's margin: this share of its size ...
+MARGIN_TIME = 0.03  # ... plus the way it goes in this time, s. Measured: benchmarks/balls.py and boxes.py
+MARGIN_MOST = 0.15  # of its radius: what falls in a crowd must not list the whole crowd
 
 # Entries of `near.info`: pairs listed, pairs there should be room for, whether the list is built, how often it was.
 COUNT, WANTED, BUILT, BUILDS = range(4)

@@ -6,19 +6,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.geometry.kinds import BLOB, CORE, CYLINDER, INNER, MESH, SKIN
-from impel.geometry.skins import (
+from impel.geometry.remeshing import (
     Skin,
     edges_of,
     halve,
-    make_skin,
     refine,
     relax,
     split_at_edges,
     vertex_normals,
     with_longest,
 )
+from impel.geometry.skins import make_skin
 from impel.motion.orientations import matrix_from_quaternion
-from impel.physics.squash import Cover, Touch, bring_onto, field_at, look_for_creases, shorten, squash_frames, survey
+from impel.physics.skin_contacts import Cover, Touch
+from impel.physics.skin_frames import bring_onto, field_at, look_for_creases, shorten, squash_frames, survey
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -26,7 +27,7 @@ Stretch = tuple[int, int, NDArray[np.bool_]]  # from a frame to before a frame, 
 
 SEEN = 1e-3  # of its size: a body that is nowhere pressed in deeper looks as ever ...
 STIRRED = 2.5e-4  # ... and a vertex that moves less is at rest
-CUT = 5e-4  # of its size: by how much an edge may cut a corner of the surface that it lies on ...
+CUT = 3.5e-4  # of its size: by how much an edge may cut a corner of the surface that it lies on ...
 LOOKS, ROUNDS, CREASED = 5, 8, 4000  # ... which is looked for in a few frames, several times, for so many edges
 AT_MOST, FEWEST, MOST_VERTICES = (
     600_000,
@@ -43,7 +44,7 @@ class Surfaces(NamedTuple):
 
     vertices: Floats
     normals: Floats
-    triangles: Indices
+    triangles: NDArray[np.int32]
     colors: Floats | None
     moved: tuple[Any, Any, Any, Any]  # first row of each frame; vertices, how far they are moved, which way they face
 
@@ -64,7 +65,7 @@ def soft_surfaces(
     turn = matrix_from_quaternion(axes)
     vertices = skin.vertices[cover.vertex] @ turn.T + centre
     colors = None if skin.colors is None else skin.colors[cover.vertex]
-    return Surfaces(vertices, cover.normals @ turn.T, cover.corners, colors, moved)
+    return Surfaces(vertices, cover.normals @ turn.T, cover.corners.astype(np.int32), colors, moved)
 
 
 class Covered(NamedTuple):
@@ -88,9 +89,7 @@ def cover_of(
     return _refined(touch, a, _on_field(touch, a, skin), size, stretches)
 
 
-def _refined(
-    touch: Touch, a: int, skin: Skin, size: float, stretches: list[Stretch]
-) -> tuple[Skin, Covered] | None:
+def _refined(touch: Touch, a: int, skin: Skin, size: float, stretches: list[Stretch]) -> tuple[Skin, Covered] | None:
     """A skin as fine as what presses it in asks for, and its cover; None if nothing does."""
 
     def project(at: Floats, out: Floats, sharp: NDArray[np.bool_]) -> Floats:
@@ -200,7 +199,8 @@ def _cover(touch: Touch, a: int, skin: Skin, size: float) -> Covered:
         place=np.zeros((count, 3)), free=np.zeros(count), held=np.zeros(count, np.int64),
         against=np.zeros(count, np.int64), by=np.zeros((count, 3)),
         around=np.zeros((corner_count, 3)), middle=np.zeros((count, 3)), mates=np.zeros(count),
-        first=np.zeros(most + 1, np.int64), other=np.zeros(most, np.int64), width=np.zeros(most), to=np.zeros((most, 12)),
+        first=np.zeros(most + 1, np.int64), other=np.zeros(most, np.int64), width=np.zeros(most),
+        to=np.zeros((most, 12)),
         of=np.zeros(entries, np.int64), away=np.zeros(entries), over=np.zeros(entries), steep=np.zeros(entries),
         go=np.zeros((entries, 3)), ring=np.zeros(entries),
     )  # fmt: skip

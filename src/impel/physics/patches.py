@@ -111,7 +111,7 @@ def firm_at(depth, material):
 @kernel
 def press_balls(ra, rb, u, gap, motion, material, patch):
     """Ball A, beyond a gap from ball B along u: the exact lens."""
-    stiffness, damping, limit, hard, _, varied, table = material
+    stiffness, damping, limit, hard, _, row, contacts = material
     depth = -gap
     d = ra + rb + gap  # between the centres
     if d > abs(ra - rb):
@@ -125,8 +125,8 @@ def press_balls(ra, rb, u, gap, motion, material, patch):
     firmer, rising = firm_at(depth, material)
     patch[DEPTH] = max(patch[DEPTH], depth)
     p = scale(u, rb - depth * ra / (ra + rb))
-    if varied:
-        force, steep = sum_layers(table, depth, volume, math.pi * rim, 0.0)
+    if row >= 0:
+        force, steep = sum_layers(contacts.table[row], depth, volume, math.pi * rim, 0.0)
         force += hard * math.pi * r * beyond * beyond
         steep += hard * 2.0 * math.pi * r * beyond
         add_varied(patch, p, u, force, steep, volume, rim / 3.0, motion, damping)
@@ -140,7 +140,7 @@ def press_balls(ra, rb, u, gap, motion, material, patch):
 @kernel
 def press_ball(r, centre, u, phi, share, motion, material, patch):
     """A ball, or the share of it that ends a capsule, against a field that is flat at its scale."""
-    stiffness, damping, limit, hard, _, varied, table = material
+    stiffness, damping, limit, hard, _, row, contacts = material
     depth = r - phi
     volume, area = _cap_volume(r, depth)
     more, more_area = _cap_volume(r, depth - limit)
@@ -154,8 +154,8 @@ def press_ball(r, centre, u, phi, share, motion, material, patch):
     # A paraboloid: mean square radius of its pressure a third of the rim's, centre of volume at 2/3 of its depth.
     p = axpy(min(depth, r) * 2.0 / 3.0 - r, u, centre)
     spread = area / (3.0 * math.pi)
-    if varied:
-        force, steep = sum_layers(table, d, volume, area, 0.0)
+    if row >= 0:
+        force, steep = sum_layers(contacts.table[row], d, volume, area, 0.0)
         force, steep = share * (force + hard * more), share * (steep + hard * more_area)
         add_varied(patch, p, u, force, steep, share * volume, spread, motion, damping)
         return
@@ -166,12 +166,12 @@ def press_ball(r, centre, u, phi, share, motion, material, patch):
 
 @kernel(inline=True)
 def press_point(patch, p, u, depth, area, motion, material):
-    stiffness, damping, limit, hard, _, varied, table = material
+    stiffness, damping, limit, hard, _, row, contacts = material
     patch[DEPTH] = max(patch[DEPTH], depth)
     beyond = max(0.0, depth - limit)
-    if varied:
-        force = area * (pressure(table, depth) + hard * beyond)
-        steep = area * (slope(table, depth) + (hard if depth > limit else 0.0))
+    if row >= 0:
+        force = area * (pressure(contacts.table[row], depth) + hard * beyond)
+        steep = area * (slope(contacts.table[row], depth) + (hard if depth > limit else 0.0))
         add_varied(patch, p, u, force, steep, area * depth, 0.0, motion, damping)
         return
     firmer, rising = firm_at(depth, material)
@@ -193,13 +193,13 @@ def facing(normal, u):
 def set_square(patch, normal, u, depth, area, material):
     """Turn a point that presses until it is as square to the field as it may: what it presses with depends on that, and
     without this torque it could gain energy by turning."""
-    stiffness, _, limit, hard, _, varied, table = material
+    stiffness, _, limit, hard, _, row, contacts = material
     c = -dot(normal, u)
     beyond = max(0.0, depth - limit)
     firmer, rising = firm_at(depth, material)
     energy = 0.5 * stiffness * depth * depth * (1.0 + (firmer / 3.0 if rising == 1.0 else firmer))
-    if varied:
-        energy = energy_at(table, depth)
+    if row >= 0:
+        energy = energy_at(contacts.table[row], depth)
     energy = area * (energy + 0.5 * hard * beyond * beyond)
     moment = scale(cross(normal, u), energy * (1.0 if c >= GRAZING else 2.0 * c / GRAZING))
     patch[MOMENT] += moment[0]

@@ -10,7 +10,7 @@ from impel.geometry.shapes import make_extents, make_shapes
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
 from impel.physics.coating import make_tables
 from impel.physics.covers import Stretch, soft_surfaces
-from impel.physics.squash import Touch
+from impel.physics.skin_contacts import Touch
 from impel.scene.bodies import Body
 from impel.stage.compile import Compiled, coatings_of
 from impel.stage.state import Stage
@@ -38,7 +38,8 @@ def who_touches(stage: Stage, compiled: Compiled) -> Integers:
 def soft_of(compiled: Compiled, stage: Stage, position: Floats, orientation: Floats, touching: Integers) -> Arrays:
     """What a take holds of its soft surfaces: bodies are there (F, N, 3), turned so (F, N, 4), and may touch (F, K) as
     `who_touches` tells."""
-    cast, soft = list(compiled.cast.values()), {}
+    cast = list(compiled.cast.values())
+    soft: Arrays = {}
     if not any(map(is_soft, cast)):
         return {}
     touch = _touch(compiled, stage, position, orientation)

@@ -40,7 +40,7 @@ COOKIE = "impel"
 MOST_BYTES = 8 * 2**20  # of one message
 UNACKNOWLEDGED = 2  # binary messages that may be under way
 CHUNK_BYTES = 2 * 2**20  # of rows in one message
-WATCH_EVERY = 0.3  # s
+WATCH_EVERY = 0.1  # s: how much a power cut may take
 HEADER = struct.Struct("<8I")  # version, run, first row, rows, columns, rows in all, 0, 0
 VERSION = 1
 EXPORTS = ("npz", "csv", "glb", "mp4", "gif", "png")
@@ -87,6 +87,7 @@ class Connection:
     def __init__(self, socket: WebSocket, session: Session) -> None:
         self.socket, self.session = socket, session
         self.words: deque[str] = deque()
+        self.last_words: str | None = None  # of a run, after all its rows
         self.wake = asyncio.Event()
         self.run = 0  # of which ...
         self.sent = 0  # ... so many rows have been sent
@@ -95,8 +96,19 @@ class Connection:
         self.client = Client(self.say, self.wake.set)
 
     def say(self, message: dict[str, Any]) -> None:
-        self.words.append(json.dumps(message, separators=(",", ":")))
+        text = json.dumps(message, separators=(",", ":"))
+        if message.get("tell") == "story":
+            self.last_words = text
+        else:
+            if message.get("tell") == "run":
+                self.say_last()
+            self.words.append(text)
         self.wake.set()
+
+    def say_last(self) -> None:
+        if self.last_words is not None:
+            self.words.append(self.last_words)
+            self.last_words = None
 
     async def listen(self) -> None:
         """Carry out what is asked, one thing after the other."""
@@ -134,6 +146,8 @@ class Connection:
         while True:
             await self.wake.wait()
             self.wake.clear()
+            if self.has_all_rows():
+                self.say_last()
             while self.words:
                 await self.socket.send_text(self.words.popleft())
             while self.under_way < UNACKNOWLEDGED and not self.words:
@@ -143,6 +157,12 @@ class Connection:
                 self.under_way += 1
                 self.most_under_way = max(self.most_under_way, self.under_way)
                 await self.socket.send_bytes(chunk)
+            if self.last_words is not None and self.has_all_rows():
+                self.wake.set()
+
+    def has_all_rows(self) -> bool:
+        run = self.session.shown
+        return run is None or not run.ended or (run.number == self.run and self.sent >= run.done)
 
     def next_rows(self) -> bytes | None:
         run = self.session.shown
@@ -202,7 +222,8 @@ def make_app(session: Session, token: str, port: int, *, pages: bool) -> ASGIApp
         if shape is None:
             return PlainTextResponse("no such mesh\n", 404)
         try:
-            drawn = await asyncio.to_thread(_drawn, shape)
+            sides = request.query_params.get("sides")
+            drawn = await asyncio.to_thread(_drawn, shape, int(sides) if sides in ("8", "16") else None)
         except Problem as problem:
             return PlainTextResponse(str(problem), 404)
         vertices, normals, triangles = drawn
@@ -270,10 +291,10 @@ def make_app(session: Session, token: str, port: int, *, pages: bool) -> ASGIApp
     return Guard(Starlette(routes=routes, lifespan=lifespan), token, port)
 
 
-def _drawn(shape: dict[str, Any]) -> Mesh:
-    """The mesh of a shape as a scene has it."""
+def _drawn(shape: dict[str, Any], sides: int | None) -> Mesh:
+    """The mesh of a shape as a scene has it; coarse, with sharp edges, if round things shall have so few sides."""
     if next(iter(shape)) not in BAKED:
-        return mesh_of(shape)
+        return mesh_of(shape) if sides is None else mesh_of(shape, segments=sides, bevel_steps=1)
     return mesh_of(drawn_as(shape, False), surfaces=surfaces_of(shape))
 
 
