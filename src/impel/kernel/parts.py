@@ -103,6 +103,15 @@ def _key(library: _Code, descriptor: Any, environment: Any) -> Any:
     return _dynfunc.make_function(descriptor.lookup_module(), name, "part of kernels", 0, environment, (library,))
 
 
+class _Aligned(Lower):
+    """A function whose stack begins at a cache line."""
+
+    def setup_function(self, fndesc: Any) -> None:
+        super().setup_function(fndesc)
+        self.function.attributes.alignstack = 64
+        self.function.attributes.add("nounwind")  # or the first would not be written down: it has no name
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _LowerPart(LoweringPass):
     """Takes the place of numba's `NativeLowering`, and leaves out what only Python needs."""
@@ -127,7 +136,8 @@ class _LowerPart(LoweringPass):
             abi_tags=[flags.get_mangle_string(), digest(state.func_id.func.kernel)[:16]],
         )
         with context.push_code_library(state.library):
-            lower = Lower(context, state.library, descriptor, state.func_ir, metadata=state.metadata)
+            kind = _Aligned if state.func_id.func.kernel.vectors else Lower
+            lower = kind(context, state.library, descriptor, state.func_ir, metadata=state.metadata)
             lower.lower()
         key = _key(state.library, descriptor, lower.env)
         context.insert_user_function(key, descriptor, [state.library])
