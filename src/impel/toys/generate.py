@@ -95,8 +95,8 @@ class _Step:
             yield from self._place(i)
         for i in links[1:]:
             yield from self._joint(i)
-        for k in range(len(self.m.contact_link)):
-            yield from self._contact(k)
+        for contact in range(len(self.m.contact_link)):
+            yield from self._contact(contact)
         for i in reversed(links):
             yield from self._gather(i)
         for i in reversed(links):
