@@ -160,6 +160,7 @@ def make_actuators(
         auto_strength(load.weight, load.inertia, s.stiffness, s.base, acceleration) + 2 * load.whole * carried
         for s, load, (_, acceleration), carried in zip(specs, loads, asked, _carried(specs, actors, asked))
     ]
+    calm = list(automatic)
     for a, (s, load) in enumerate(zip(specs, loads)):  # what pushes also turns
         if s.course is not None and linkage.first[structure[a] + 1] - linkage.first[structure[a]] > 1:
             automatic[a] *= JOINTED
@@ -172,7 +173,9 @@ def make_actuators(
     for a, (s, load) in enumerate(zip(specs, loads)):
         if s.course is not None:
             goals.most[a] = max(strength[a] - load.weight, 0.0) / load.inertia
-            goals.calm[a] = max(min(strength[a], automatic[a]) - load.weight, 0.0) / load.inertia
+            goals.calm[a] = max(min(strength[a], calm[a]) - load.weight, 0.0) / load.inertia
+            if calm[a] < min(automatic[a], strength[a]):
+                goals.vain[a] = goals.calm[a]
     reach = np.array([reach_of(s.base, s.kind == "turn") for s in specs]).reshape(n, 2)
     for row, s in zip(reach, specs):
         if s.course is not None:  # its target stays where it is: it has goals instead
