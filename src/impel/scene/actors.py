@@ -48,7 +48,8 @@ class Key(Model):
     hold: NotNegative | None = Field(default=None, description="How long to stay there, in seconds.")
     pin: Flag | None = Field(
         default=None,
-        description="Whether a key in a body is kept where it is in the world once passed; left out, all but the last.",
+        description="Whether a key in a body is kept where it is in the world once passed; left out, it is when the "
+        "path leaves that body, and never at the end of a path.",
     )
 
 
