@@ -292,6 +292,8 @@ def look_ahead(bodies, actuators, a, dt):
     if is_framed(actuators.frames, a):
         onward = get3(clocks.onward, a)
     onward = axpy(pace / dt, sub(soon, now), onward)
+    if clocks.timed[a] == 0 and pace > 0.0:  # it may be about to brake
+        onward = axpy(min(pace_ahead(actuators, a, j, w) - pace, 0.0) / dt, soon, onward)
     velocity = axpy(pace, now, get3(clocks.carried, a))
     if turns:
         carried = carried_along(bodies, actuators, a)
