@@ -227,3 +227,19 @@ def test_times_that_nothing_could_keep_are_told_in_one_line(scene):
 def test_a_strength_over_time_may_be_no_share(scene):
     scene["ball"].move([[0, 0, 1], [2, 0, 1]], strength=[[0, "auto"], [1, "0 %"]])
     assert scene.actors["ball"].move.strength == [(0.0, "auto"), (1.0, 0.0)]
+
+
+def test_keys_and_goals_out_of_reach_of_a_joint_are_warned_of() -> None:
+    scene = Scene(seconds=2)
+    scene.body("upper", capsule={"radius": 0.05, "length": 0.4}, mass=1, at=[0.2, 0, 1], euler=[0, 90, 0])
+    scene.body("fore", capsule={"radius": 0.05, "length": 0.4}, mass=1, at=[0.6, 0, 1], euler=[0, 90, 0])
+    scene.joint("shoulder", ball=["world", "upper"], at=[0, 0, 1])
+    scene.joint("elbow", hinge=["upper", "fore"], at=[0.4, 0, 1], axis=[0, 1, 0])
+    scene["fore"].move([[0.8, 0, 1], [0.5, 0, 1.4], [0.9, 0, 1.2]], point=[0, 0, 0.2])
+    scene["upper"].goals([{"at": [0, 0, 1.2], "time": 1}, {"at": [0, 0, 1.3], "time": 1.5}])
+    assert [line for line in warnings(scene) if "out of reach" in line] == [
+        "actors.fore.move.keys.2.at: is 0.922 m from joints.shoulder, which lets it get 0.8 m far: out of reach",
+        "actors.upper.goals.1.at: is 0.3 m from joints.shoulder, which keeps it 0.2 m from it: out of reach",
+    ]
+    scene.joints["shoulder"].until = 1.0  # then it may go anywhere
+    assert not [line for line in warnings(scene) if "out of reach" in line]

@@ -9,6 +9,7 @@ from impel.scene.checks import held, too_weak
 from impel.scene.derived import Drive, drive, mass_of, sag, settled
 from impel.scene.joints import Joint
 from impel.scene.meetings import goal_doubts
+from impel.scene.reach import out_of_reach
 from impel.scene.scene import Scene
 from impel.scene.timing import acceleration, is_timed, key_times
 from impel.scene.turning import turn_path
@@ -23,7 +24,7 @@ FAR = 3.0  # base distances from the first key at which an actor shoots off (9x 
 
 def warnings(scene: Scene) -> list[str]:
     """What a scene without problems may still have got wrong, one line each, beginning with the field."""
-    lines = [*_idle_fields(scene), *_late(scene), *_thin(scene), *goal_doubts(scene)]
+    lines = [*_idle_fields(scene), *_late(scene), *_thin(scene), *goal_doubts(scene), *out_of_reach(scene)]
     for name, joint in scene.joints.items():
         lines += _limits(joint, f"joints.{name}")
     for name, actor in scene.actors.items():

@@ -22,8 +22,9 @@ from impel.scene.courses import times_of
 from impel.scene.shapes import BAKED
 from impel.stage.landing import off_by
 from impel.stage.lines import lines_of
-from impel.stage.outcome import and_what_waits, outcomes
+from impel.stage.outcome import and_why, outcomes
 from impel.stage.performance import Performance
+from impel.stage.reasons import Ending
 from impel.stage.wishes import is_goal
 from impel.takes.take import GROUND, PALETTE, Take
 
@@ -113,7 +114,8 @@ class Recorder:
         for m, name in enumerate(performance.scene.appointments):
             channels[f"{name}.appointment"] = self.agreed[:count, m].copy()
         scene = performance.scene
-        ends = outcomes(compiled, stage, time, self.lengths[:, -1], felt[:, :, 2:], told)
+        end = Ending(scene, compiled, stage, told)
+        ends = outcomes(end, time, self.lengths[:, -1], felt[:, :, 2:])
         return Take(
             time=time,
             names=list(compiled.cast),
@@ -121,7 +123,7 @@ class Recorder:
             orientation=orientation,
             shapes=[_drawn(body) for body in compiled.cast.values()],
             colors=[_color(i, body) for i, body in enumerate(compiled.cast.values())],
-            events=sorted([*and_what_waits(scene, told), *ends], key=lambda event: event["time"]),
+            events=sorted([*and_why(end), *ends], key=lambda event: event["time"]),
             channels=channels,
             tracks=tracks,
             paths=paths,
