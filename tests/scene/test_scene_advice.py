@@ -243,3 +243,44 @@ def test_keys_and_goals_out_of_reach_of_a_joint_are_warned_of() -> None:
     ]
     scene.joints["shoulder"].until = 1.0  # then it may go anywhere
     assert not [line for line in warnings(scene) if "out of reach" in line]
+
+
+def meeting(timeout: float, **second: object) -> Scene:
+    scene = Scene(seconds=9)
+    for name, y in (("one", 0), ("two", 2)):
+        keys = [[0, y, 1], {"at": [1, y, 1], "time": 2}, {"at": [2, y, 1], "time": 5}]
+        scene.body(name, sphere=0.1, mass=1, at=[0, y, 1]).move(keys)
+    scene.appointment("first", ["one.move.1", "two.move.1"])
+    scene.appointment("second", ["one.move.2", "two.move.2"], timeout=timeout, **second)
+    return scene
+
+
+def test_a_timeout_before_its_cues_are_due_is_warned_of_and_counts_from_when_it_begins() -> None:
+    (line,) = warnings(meeting(4))
+    assert line.startswith(
+        "appointments.second.timeout: 4 s, counted from when it begins at 0 s, are over before one.move"
+    )
+    assert warnings(meeting(4, after=["first"])) == []  # which is kept at 2 s
+    (line,) = warnings(meeting(2.5, after=["first"]))
+    assert "counted from when it begins after first at 2 s, are over before" in line
+
+
+def test_bodies_that_only_hold_each_other_are_warned_of() -> None:
+    scene = Scene(seconds=2)
+    for name, other, y in (("ball", "box", 0), ("box", "ball", 2)):
+        body = scene.body(name, sphere=0.1, mass=1, at=[0, y, 1])
+        body.move([[0, y, 1], {"at": [0, y - (2 - y), 0], "in": other, "time": 1}])
+    assert problems(scene) == []
+    (line,) = warnings(scene)
+    assert line.endswith("none of them is held: what pushes one moves all of them for good")
+    scene.joint("nail", ball=["world", "box"], at=[0, 2, 1.5])
+    assert not [line for line in warnings(scene) if "circle" in line]
+
+
+def test_a_joint_that_will_hold_its_bodies_far_off_is_warned_of() -> None:
+    scene = meeting(9)
+    scene.joint("clasp", ball=["one", "two"], at=[3, 0, 1], from_="first")
+    (line,) = warnings(scene)
+    assert line.startswith("joints.clasp.at: is 3 m from one and 3.61 m from two as they are placed at the start")
+    scene.joints["clasp"].at = (0.1, 0.0, 1.0)
+    assert warnings(scene) == []

@@ -192,7 +192,8 @@ def goal_problems(goals: Goals, name: str, scene: Scene) -> Iterator[str]:
     earliest, what = 0.0, "the start"
     for i, goal in enumerate(goals.keys):
         if goal.time is not None and goal.time <= earliest:
-            yield f"{where}.{goals.where(i)}.time: must be later than {earliest:g}, {what}, got {goal.time:g}"
+            lines.append(f"{where}.{goals.where(i)}.time: must be later than {earliest:g}, {what}, got {goal.time:g}")
+            yield lines[-1]
         if goal.time is not None:
             earliest, what = max(goal.time, earliest), "the time before it"
         if goal.hold and isinstance(goal.until, float):

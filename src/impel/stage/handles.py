@@ -53,7 +53,7 @@ class Handles:
     swings: Integers  # (N,) ... and for those of them that a force may not suit any more once they have turned
     limbs: Integers2  # (L, 2) bodies between goals and what holds them, and that (see limbs.py)
     bow: Floats2  # (J, 9) scratch, as `row`: with what the joints of limbs are bent off their limits
-    # State, of each limit: at which it is, -1 or 1, while it is bent off that; for which goal it last was, and how often.
+    # State, of each limit: at which it is, -1 or 1, while it is bent off that; for which goal it last was; how often.
     bending: Floats  # (J,)
     bent_for: Floats  # (J,)
     bent: Floats  # (J,)

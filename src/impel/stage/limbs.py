@@ -19,8 +19,8 @@ from impel.motion.rotations import add, axpy, cross, get3, get3_at, get4, scale,
 from impel.physics.bodies import Bodies, spin_of, weighted
 from impel.physics.joints import HINGE, HOLDS, LOWER, UPPER, Joints
 
-# A joint that is locked at a limit, such as an elbow that was pushed through, is bent off that by so many rad, at so many
-# rad/s, which it takes up in so many s; and so many times for one goal.
+# A joint that is locked at a limit, such as an elbow that was pushed through, is bent off that by so many rad, at so
+# many rad/s, which it takes up in so many s; and so many times for one goal.
 BENT, BENDS, BENDS_WITHIN, OFTEN = 0.4, 5.0, 0.03, 3.0
 RELAXED = 0.15  # s: τ; an elbow half a metre from the shoulder swings at 4 to 5 rad/s, and hangs still after one swing
 

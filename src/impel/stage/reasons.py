@@ -151,7 +151,8 @@ def why_missed(end: Ending, event: Event) -> Event:
     actuators, subject, number = end.stage.actuators, event["subject"], event["details"]["goal"]
     if actuators is None or "held" in event["details"]:
         return {}
-    goals, reasons = actuators.goals, {}
+    goals = actuators.goals
+    reasons: Event = {}
     weak = {e["subject"] for e in end.told if e["kind"] == "strength saturated" and e["time"] <= event["time"]}
     for a, label in enumerate(end.compiled.actuators):
         if not label.startswith(f"{subject}."):

@@ -298,13 +298,12 @@ def pull(joints, actuators, handles, stuck, inverse, held, loose, gravity):
 @kernel
 def _only_limits(actuators, handles):
     """Whether goals alone lead, and only limits of joints are in the way."""
+    only = True
     for k in range(handles.count[ACTUATORS]):
-        if not has_goals(actuators.goals, handles.actuator[k]):
-            return False
+        only &= has_goals(actuators.goals, handles.actuator[k])
     for h in range(3 * handles.count[ACTUATORS], handles.count[HANDLES]):
-        if handles.kind[h] != LIMIT:
-            return False
-    return True
+        only &= handles.kind[h] == LIMIT
+    return only
 
 
 @kernel
@@ -321,9 +320,9 @@ def find_locked(joints, actuators, handles, left):
             if missed > max(LOCKED * wish, LOCKED_LEAST) and in_time:
                 for h in range(3 * handles.count[ACTUATORS], handles.count[HANDLES]):
                     j = handles.source[h]
-                    if handles.kind[h] == LIMIT and handles.live[h] == 1 and handles.bending[j] == 0.0:
-                        if can_bend(joints, handles, h, g):
-                            start_bending(joints, handles, j, g)
+                    at_limit = handles.kind[h] == LIMIT and handles.live[h] == 1 and handles.bending[j] == 0.0
+                    if at_limit and can_bend(joints, handles, h, g):
+                        start_bending(joints, handles, j, g)
 
 
 @kernel

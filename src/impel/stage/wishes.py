@@ -283,7 +283,7 @@ def framed_keys(wish: Move | Turn, index: dict[str, int]) -> list[FramedKey]:
     return framed
 
 
-def _last(written: list[int | None], number: int) -> int:
+def _last(written: Sequence[int | None], number: int) -> int:
     """The last key of a path that a written one is: of those that stay, when they leave."""
     return len(written) - 1 - written[::-1].index(number)
 
