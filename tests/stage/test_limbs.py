@@ -124,3 +124,14 @@ def test_only_what_lies_between_a_goal_and_what_holds_it_is_a_limb() -> None:
     assert stage.handles is not None
     limbs = {(compiled.bodies[i], compiled.bodies[j]) for i, j in stage.handles.limbs}
     assert limbs == {("upper", "world"), ("fore", "world")}
+
+
+def test_a_bird_with_goals_is_not_held_by_its_wings() -> None:
+    scene = Scene(seconds=1)
+    scene.body("bird", sphere=0.1, mass=1, at=[0, 0, 1]).goals([{"at": [1, 0, 1], "time": 1}])
+    scene.body("wing", box=[0.1, 0.3, 0.02], mass=0.1, at=[0, 0.25, 1])
+    scene.joint("root", hinge=["bird", "wing"], at=[0, 0.1, 1], axis=[1, 0, 0])
+    scene["wing"].turn([{"euler": [30, 0, 0], "in": "bird"}, {"euler": [-30, 0, 0], "in": "bird"}], loop=True)
+    stage, _ = compile_scene(scene)
+    assert stage.handles is not None
+    assert len(stage.handles.limbs) == 0

@@ -160,13 +160,14 @@ def make_actuators(
         auto_strength(load.weight, load.inertia, s.stiffness, s.base, acceleration) + 2 * load.whole * carried
         for s, load, (_, acceleration), carried in zip(specs, loads, asked, _carried(specs, actors, asked))
     ]
-    calm = list(automatic)
+    calm = list(automatic)  # the same, were it not for how hard links take it
     for a, (s, load) in enumerate(zip(specs, loads)):  # what pushes also turns
         if s.course is not None and linkage.first[structure[a] + 1] - linkage.first[structure[a]] > 1:
             automatic[a] *= JOINTED
         mover = actors["move"].get(s.body)
         if s.course is not None and s.kind == "turn" and mover is not None:
             automatic[a] = max(automatic[a], load.arm * automatic[mover])
+            calm[a] = max(calm[a], load.arm * calm[mover])
     strength = np.array([_strength(s, auto, load.arm) for s, auto, load in zip(specs, automatic, loads)])
     whole = wholes(len(bodies.mass), ties, np.isfinite(bodies.mass))
     goals = make_goals([s.course for s in specs], [s.body for s in specs], whole)

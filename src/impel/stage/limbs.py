@@ -26,7 +26,7 @@ RELAXED = 0.15  # s: τ; an elbow half a metre from the shoulder swings at 4 to 
 
 
 def find_limbs(actuators: Actuators, bodies: Bodies, joints: Joints | None) -> NDArray[np.int64]:
-    """(L, 2) the bodies of limbs, and what holds each: what cannot move, or has keys.
+    """(L, 2) the bodies of limbs, and what holds each: what cannot move, or is moved by keys.
 
     A limb is what joints tie between a body with goals and what holds that; what hangs on it by itself, such as a
     chain or a wheel, is none.
@@ -35,7 +35,7 @@ def find_limbs(actuators: Actuators, bodies: Bodies, joints: Joints | None) -> N
         return np.zeros((0, 2), np.int64)
     aims = np.diff(actuators.goals.first) > 0
     led = set(actuators.body[aims].tolist())
-    keyed = set(actuators.body[~aims].tolist())
+    keyed = set(actuators.body[~aims & (actuators.paths.turns == 0)].tolist())
     ties: dict[int, set[int]] = {}
     for joint in joints.each:
         a, b = int(joint["a"]), int(joint["b"])
