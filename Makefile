@@ -6,9 +6,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 VALIDATOR := .cache/gltf-validator
+BLENDER := .cache/blender
 
 THREE := src/impel/studio/three
-.PHONY: demo studio soak test test-plain test-wheel library wheel audit bench fuzz fuzz-takes fuzz-ends fuzz-goals rewind wishes gallery pictures pages lint clean
+.PHONY: demo studio soak test test-plain test-wheel library wheel audit blender-test bench fuzz fuzz-takes fuzz-ends fuzz-goals rewind wishes gallery pictures pages lint clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/impel demo -o out
@@ -28,6 +29,10 @@ test-plain: $(VENV)/.test-installed
 # All tests again, slower, with every index of every kernel checked.
 audit: $(VENV)/.test-installed $(VALIDATOR)/.installed
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+
+# Soft bodies in Blender, which is installed in an environment of its own (400 MB, GPL; its wheels ask for Python 3.11).
+blender-test: $(VENV)/.test-installed $(BLENDER)/.installed
+	IMPEL_BLENDER=$(BLENDER) $(BIN)/python -m pytest tests/takes/test_blender.py
 
 # Machine code for whoever installs the wheel, or works in this clone; any edit of kernels puts it out of use.
 library: $(VENV)/.installed
@@ -115,6 +120,11 @@ $(VENV)/.test-installed: $(VENV)/.installed
 # The Khronos validator, an independent judge of our .glb files.
 $(VALIDATOR)/.installed:
 	npm install --silent --no-audit --no-fund --prefix $(VALIDATOR) gltf-validator@2.0.0-dev.3.10
+	@touch $@
+
+$(BLENDER)/.installed:
+	$(PYTHON) -m venv $(BLENDER)
+	$(BLENDER)/bin/python -m pip install --quiet --disable-pip-version-check bpy==5.0.1 'numpy<2'
 	@touch $@
 
 # three.js, which draws the studio's pictures; wheels bring it along.

@@ -1,20 +1,21 @@
-"""The README's pictures of the studio, taken in a real browser: `make pictures`."""
+"""The README's pictures of the studio, and those of the examples in its gallery, taken in a real browser: `make
+pictures`."""
 
-import shutil
-import subprocess
+import io
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
 from playwright.sync_api import sync_playwright
 
 HERE = Path(__file__).parent
-ARGUMENTS = [
-    "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
-SIZE = {"width": 1280, "height": 800}
+sys.path.insert(0, str(HERE.parent / "tests" / "studio"))
+from browsing import BROWSER, MISSING, launched, new_page, studio_in  # noqa: E402
+
+CARDS = HERE.parent / "src" / "impel" / "studio" / "page"
+CARD = (384, 216)
 
 
 def opened(page: Any, example: str, frame: int) -> None:
@@ -50,6 +51,24 @@ def poke(page: Any) -> None:
     page.click("#theme")
 
 
+def cards(page: Any) -> None:
+    """A picture of each example, for the gallery that one starts from."""
+    page.click("#overlays")
+    for example in page.evaluate("studio.examples.map(({name}) => name)"):
+        opened(page, example, 0)
+        page.evaluate("studio.go_to(Math.round(0.45 * studio.take.frames))")
+        page.wait_for_function("studio.shown.frame === Math.floor(studio.frame)")
+        page.evaluate("document.getElementById('tools').hidden = document.getElementById('notices').hidden = true")
+        picture = Image.open(io.BytesIO(page.locator("#view").screenshot())).convert("RGB")
+        width, height = picture.width, round(picture.width * 9 / 16)
+        top = (picture.height - height) // 2
+        picture.crop((0, top, width, top + height)).resize(CARD, Image.Resampling.LANCZOS).save(
+            CARDS / f"card_{example}.jpg", quality=82, optimize=True
+        )
+    page.evaluate("document.getElementById('tools').hidden = document.getElementById('notices').hidden = false")
+    page.click("#overlays")
+
+
 def toys(page: Any) -> None:
     """A palette that a search has filled."""
     page.click("#toys")
@@ -63,26 +82,19 @@ def toys(page: Any) -> None:
 
 
 def main() -> None:
-    browser_path = shutil.which("chromium") or shutil.which("chromium-browser")
-    if browser_path is None:
-        sys.exit("no Chromium here: apt-get install chromium")
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        program = [sys.executable, "-m", "impel", "studio", "--no-browser"]
-        run = subprocess.Popen(program, cwd=folder, stdout=subprocess.PIPE, text=True)
-        browser = playwright.chromium.launch(executable_path=browser_path, args=ARGUMENTS)
-        try:
-            assert run.stdout is not None
-            page = browser.new_context(bypass_csp=True, viewport=SIZE).new_page()
-            page.set_default_timeout(120_000)
-            page.goto(run.stdout.readline().split()[-1])
-            page.wait_for_selector("#gallery[open]")
-            page.evaluate("document.getElementById('gallery').close()")
-            for picture in (fields, poke, toys):
-                picture(page)
-        finally:
-            browser.close()
-            run.terminate()
-            run.wait(20)
+    if BROWSER is None:
+        sys.exit(MISSING)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        studio_in(folder) as (address, _),
+        sync_playwright() as playwright,
+    ):
+        page = new_page(launched(playwright), 1280, 800)
+        page.goto(address)
+        page.wait_for_selector("#gallery[open]")
+        page.evaluate("document.getElementById('gallery').close()")
+        for picture in (cards, fields, poke, toys):
+            picture(page)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import re
 import secrets
 import stat
 from collections.abc import Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -243,7 +244,24 @@ def _yaml_loader() -> Any:
 def find_beside(file: str | Path, name: str | Path) -> Path:
     """Where the file is that another `file` names: beside that one, or else in the current directory."""
     beside = Path(file).parent / name
-    return beside if os.path.exists(beside) or not os.path.exists(name) else Path(name)
+    found = beside if os.path.exists(beside) or not os.path.exists(name) else Path(name)
+    folders = _below.get()
+    if folders and not any(Path(os.path.realpath(found)).is_relative_to(folder) for folder in folders):
+        raise Problem(f"{name}: is not below {folders[0]}, and nothing else is read here")
+    return found
+
+
+_below: ContextVar[tuple[Path, ...]] = ContextVar("below", default=())
+
+
+@contextlib.contextmanager
+def only_below(folders: tuple[Path, ...]) -> Iterator[None]:
+    """Meanwhile files may name only others below these folders, wherever links lead."""
+    token = _below.set(folders)
+    try:
+        yield
+    finally:
+        _below.reset(token)
 
 
 def name_beside(file: str | Path, path: str | Path) -> str:

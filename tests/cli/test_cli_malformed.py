@@ -105,6 +105,23 @@ MALFORMED = [
         "bodies: {a: {shape: {sphere: 1}, coating: {thickness: 2}}}",
         "bodies.a.coating.thickness: must be at most 1, the",
     ),
+    *(
+        (
+            f"bodies: {{a: {{shape: {{sphere: 1}}, coating: {{stiffness: {written}}}}}}}",
+            f"bodies.a.coating.stiffness: {line}",
+        )
+        for written, line in [
+            ("0", "must be a number greater than 0 and at most 1e+12, or [[metres, stiffness], ...], got 0"),
+            (".inf", "must be a number greater than 0 and at most 1e+12, or [[metres, stiffness], ...], got inf"),
+            (".nan", "must be a number greater than 0 and at most 1e+12, or [[metres, stiffness], ...], got nan"),
+            ("[]", "must be 1 to 16 pairs [[metres, stiffness], ...], such as [[0, 1.0e5], [0.02, 1.0e6]], got []"),
+            ("[[0, 1], [0, 2]]", "its depths must increase from pair to pair, by at least 1e-06"),
+            ("[[.nan, 1]]", "its depths must be metres from 0 on"),
+            ("[[0, .nan]]", "its stiffness must be greater than 0 and at most 1e+12 at each depth"),
+            ("[[0, 1], [1, 0]]", "its stiffness must be greater than 0 and at most 1e+12 at each depth"),
+        ]
+    ),
+    ("bodies: {a: {shape: {sphere: 1}, coating: {bulge: 2}}}", "bodies.a.coating.bulge: must be at most 1, got 2"),
     (
         "bodies: {a: {shape: {sphere: 1}, linear: true}}",
         "bodies.a.linear: is about the way between the keys of follows, and there are none",

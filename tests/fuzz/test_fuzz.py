@@ -6,8 +6,7 @@ from scenes import random_scene
 from structures import behaviour, random_structure
 
 SEEDS = range(1, 201)
-STRUCTURES = range(1, 41)
-SLOW = {179}  # a light body that is told to race at 15 m/s in a loop with 186 kg: 5.4 CPU s a second, and 5 are asked
+STRUCTURES = [*range(1, 41), 1087]  # the last: 14 kN on a link of 42 g
 
 
 @pytest.fixture(scope="module")
@@ -20,8 +19,7 @@ def judged():
 def test_no_random_scene_has_a_fault(judged):
     """No traceback, nothing that is not a number, no gap without a word, no energy from nowhere, not too slow."""
     faults = {found.seed: found.faults() for found in judged if found.faults()}
-    assert {seed: found for seed, found in faults.items() if seed not in SLOW} == {}
-    assert all("CPU s" in line for seed in SLOW for line in faults.get(seed, []))
+    assert faults == {}
 
 
 @pytest.mark.slow

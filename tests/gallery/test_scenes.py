@@ -35,13 +35,16 @@ def test_snake_unfolds_hits_slows_and_drags():
     told = snake.story(simulate(gallery_scene("snake")))
     assert snake.verdict(told).verdict == "holds"
     assert snake.verdict(told._replace(after=told.before)).verdict == "does not hold"
+    for rigid in ({"pressed": (0.03, 0.0)}, {"flat": 0.0}, {"shared": 1e-3}):
+        assert snake.verdict(told._replace(**rigid)).verdict == "does not hold"
 
 
 @pytest.mark.slow
 def test_ball_clears_the_shelf_of_quiet_toys():
     _, told = nursery.play()
     assert nursery.verdict(told).verdict == "holds"
-    assert nursery.verdict(told._replace(fallen=told.fallen[1:])).verdict == "does not hold"
+    for not_so in ({"fallen": told.fallen[1:]}, {"flat": 0.0}, {"dent": 0.0}, {"through": 1e-3}):
+        assert nursery.verdict(told._replace(**not_so)).verdict == "does not hold"
 
 
 def test_blow_is_judged_by_sag_deflection_and_return():

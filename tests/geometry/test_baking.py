@@ -174,6 +174,14 @@ def test_hulls_and_compounds_weigh_what_they_hold(tmp_path):
     assert whole.offset == pytest.approx([0, 0, 8e-6 * 0.3 / (balls + 8e-6)], abs=1e-5)
 
 
+def test_a_compound_may_hold_compounds():
+    turned = {"compound": [{"box": [0.1, 0.2, 0.4], "at": [0.3, 0, 0]}], "euler": [0, 90, 0], "at": [0, 0, 0.5]}
+    whole = solid({"compound": [turned, {"sphere": 0.1}]})
+    flat = solid({"compound": [{"box": [0.4, 0.2, 0.1], "at": [0, 0, 0.2]}, {"sphere": 0.1}]})
+    assert whole.offset == pytest.approx(flat.offset, abs=1e-9)
+    assert whole.inertia == pytest.approx(flat.inertia, rel=1e-9)
+
+
 def test_points_weigh_a_flat_face_exactly_and_stand_on_both_sides_of_its_edges(tmp_path):
     mesh = bake(as_shape(trimesh.creation.box([0.2, 0.2, 0.2]), tmp_path))
     up = mesh.normal[:, 2] > 0.99

@@ -35,6 +35,7 @@ bodies:
     collides: false
   train: {shape: {box: [1, 1, 1]}, follows: [{time: 0, at: [5, 0, 0]}, {time: 1.5, euler: [0, 0, 90]}]}
   rod: {shape: {cylinder: {radius: 0.02, length: 1}}}
+  pillow: {shape: {box: [1, 1, 0.3]}, coating: {stiffness: [[0, 1.0e5], [0.1, 1.0e6]], bulge: 0.2}}
 joints:
   shoulder: {ball: [world, upper], at: [0, 0, 2.5], at_b: [0, 0, 2.6]}
   elbow: {hinge: [upper, lower], at: [0, 0, 1.5], axis: [0, 1, 0], limits: [-150, 0]}
@@ -85,7 +86,7 @@ def test_a_saved_scene_loads_equal(tmp_path, name):
 
 def test_fields_mean_what_the_file_says():
     scene = parse_scene(everything())
-    assert list(scene.bodies) == ["floor", "ground", "ball", "upper", "lower", "hand", "train", "rod"]
+    assert list(scene.bodies) == ["floor", "ground", "ball", "upper", "lower", "hand", "train", "rod", "pillow"]
     ball = scene.bodies["ball"]
     assert (ball.shape.kind, ball.shape.to_document(), ball.color) == ("sphere", {"sphere": 0.2}, "#e4572e")
     assert ball.moves_freely

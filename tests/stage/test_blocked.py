@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from impel.scene import Scene
+from impel.scene.derived import drive
+from impel.scene.spans import Span
 from impel.stage import simulate
 
 SECONDS = 20  # long enough for anything that gathers to show
@@ -62,6 +64,38 @@ def test_what_blocks_an_actor_is_pressed_with_a_constant_force(case, loose: bool
     channel = case(scene, loose)
     force = simulate(scene).channels[channel][2 * 60 :]
     assert force.max() < 1.03 * force.min()
+
+
+@pytest.mark.parametrize("loose", [False, True])
+@pytest.mark.parametrize("case", [ball_before_a_wall, arm_before_a_wall])
+def test_who_was_blocked_goes_on_at_its_speed_when_the_way_is_free(case, loose: bool) -> None:
+    """The wall, and what stood before it, are gone after 4 s."""
+    scene = Scene(seconds=6)
+    name = case(scene, loose).split(".")[0]
+    for gone in ("wall", "crate"):
+        if gone in scene.bodies:
+            scene.bodies[gone].collides = Span(until=4.0)
+    take = simulate(scene)
+    speed = take.channels[f"{name}.speed"]
+    assert speed[take.time > 4.0].max() < 1.3 * drive(scene.actors[name].move).speed
+    assert speed[take.time > 4.0].max() > 0.8 * drive(scene.actors[name].move).speed
+
+
+@pytest.mark.parametrize("kind", ["door", "arm"])
+def test_who_was_latched_goes_on_at_its_speed_when_it_is_let_go(kind: str) -> None:
+    scene = Scene(seconds=6)
+    if kind == "door":
+        door = scene.body("door", box=[0.8, 0.05, 1.5], mass=8, at=[0.4, 0, 1])
+        scene.joint("hinge", hinge=["world", door], at=[0, 0, 1], axis=[0, 0, 1])
+        scene.joint("latch", weld=["world", door], at=[0.8, 0, 1], until=4)
+        door.turn([{"euler": [0, 0, 0]}, {"euler": [0, 0, 80]}], speed=40, strength="unlimited")
+        channel, nominal = "door.speed", np.radians(40) * 0.4
+    else:
+        arm_at_its_limit(scene, False)
+        scene.joint("latch", ball=["world", "lower"], at=[0.98, 0, 1.5], until=4)
+        channel, nominal = "lower.speed", 0.5
+    take = simulate(scene)
+    assert take.channels[channel][take.time > 4.0].max() < 1.3 * nominal
 
 
 def test_a_press_is_as_hard_as_it_is_told_to_be() -> None:

@@ -124,6 +124,32 @@ def test_what_overlaps_at_the_start_is_pushed_apart_not_shot_off(sunk: float) ->
     assert np.abs(np.diff(take.position[:, 1], axis=0)).max() * take.fps < 3.0
 
 
+@pytest.mark.parametrize(
+    "inside", [{"sphere": 0.1}, {"box": [0.2, 0.2, 0.2]}, {"cylinder": {"radius": 0.05, "length": 0.2}}]
+)
+def test_what_begins_inside_something_that_moves_by_keys_is_pushed_out_not_shot_off(inside: dict) -> None:
+    scene = Scene(seconds=0.5, gravity=[0, 0, 0])
+    scene.body("cart", sphere=0.3, follows=[{"time": 0, "at": [0, 0, 1]}, {"time": 2, "at": [2, 0, 1]}])
+    scene.body("load", **inside, mass=1, at=[0.12, 0.05, 1.1])
+    with pytest.warns(UserWarning, match="overlaps"):
+        take = simulate(scene)
+    assert np.abs(np.diff(take.position[:, 1], axis=0)).max() * take.fps < 3.0
+
+
+def test_a_key_framed_foot_treads_nothing_into_the_ground() -> None:
+    """Neither gives way: the foot goes through the box, and pushes it aside."""
+    scene = Scene(seconds=3.0)
+    scene.body("ground", plane={}, fixed=True)
+    box = scene.body("box", box=[0.2, 0.2, 0.2], mass=0.3, at=[0, 0, 0.1])
+    down = [{"time": 0, "at": [0.02, 0.05, 0.5]}, {"time": 0.3, "at": [0.02, 0.05, 0.075]}]
+    scene.body("foot", capsule={"radius": 0.075, "length": 0.1}, euler=[0, 90, 0], follows=down)
+    take = simulate(scene)
+    way = take.position[:, take.index(box.name)]
+    assert way[:, 2].min() > 0.092  # a few per cent
+    assert np.abs(np.diff(way, axis=0)).max() * take.fps < 3.0
+    assert np.linalg.norm(way[-1, :2] - [0.02, 0.05]) > 0.15  # it has got out from under it
+
+
 def test_a_thin_rod_does_not_sink_through_the_ground() -> None:
     scene = Scene(seconds=1.0)
     scene.body("ground", plane={}, fixed=True)

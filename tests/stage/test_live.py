@@ -29,6 +29,8 @@ CHANGES: list[tuple[str, Any]] = [
     ("bodies.crate.coating.friction", 0),
     ("bodies.ball.coating", {"stiffness": 1e5}),
     ("bodies.ball.coating.stiffness", None),
+    ("bodies.ball.coating.stiffness", [[0, 1e5], [0.01, 1e6]]),
+    ("bodies.crate.coating", {"stiffness": [[0, 1e6], [0.02, 2e5]], "bulge": 0.7}),
     ("bodies.ball.color", "#112233"),
 ]
 

@@ -26,6 +26,7 @@ class Talker:
         self.socket = self.connection.__enter__()
         self.numbers = itertools.count(1)
         self.told, self.messages, self.rows, self.run = {}, [], None, None
+        self.wanted = 0  # the run that shows what was asked for last
         self.unacknowledged = self.most_unacknowledged = 0
 
     def hear(self, timeout=120):
@@ -55,13 +56,15 @@ class Talker:
         while True:
             message = self.hear()
             if message.get("id") == number:
+                self.wanted = message.get("ok", {}).get("run", self.wanted)
                 return message
 
     def until_story(self):
         """Hear until the newest run has ended; the story."""
         while True:
             message = self.hear()
-            if message.get("tell") == "story" and self.run and message["run"] == self.run["run"]:
+            is_story = message.get("tell") == "story" and message["run"] >= self.wanted
+            if is_story and self.run and message["run"] == self.run["run"]:
                 while self.rows is None or np.isnan(self.rows[message["frames"] - 1]).any():
                     self.hear()
                 return message

@@ -4,20 +4,14 @@ Edits, undoes, scrubs, pokes, opens other scenes and reloads the page. Prints me
 page complained, or if the server's or the page's memory has grown by more than a tenth after the first part.
 """
 
-import os
 import random
-import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-ARGUMENTS = [
-    "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--js-flags=--expose-gc",
-]  # fmt: skip
+from browsing import BROWSER, MISSING, launched, new_page, studio_in
+
 SCENES = ("hop", "saloon", "reach", "desk_lamp")
 GROWTH = 1.10
 SETTLED = 300.0  # s, after which memory should not grow any more
@@ -72,21 +66,19 @@ def work(page, chance) -> None:
     page.wait_for_function("studio.connected && studio.take && studio.take.done > 0")
 
 
-def soak(seconds: float, seed: int, browser_path: str) -> list[str]:
+def soak(seconds: float, seed: int) -> list[str]:
     from playwright.sync_api import sync_playwright
 
     chance = random.Random(seed)
     faults: list[str] = []
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        environment = dict(os.environ) | {"PYTHONPATH": str(ROOT / "src")}
-        program = [sys.executable, "-m", "impel", "studio", "--no-browser"]
-        run = subprocess.Popen(program, cwd=folder, stdout=subprocess.PIPE, text=True, env=environment)
-        browser = playwright.chromium.launch(executable_path=browser_path, args=ARGUMENTS)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        studio_in(folder) as (address, run),
+        sync_playwright() as playwright,
+    ):
+        browser = launched(playwright, "--js-flags=--expose-gc")
         try:
-            assert run.stdout is not None
-            address = run.stdout.readline().split()[-1]
-            page = browser.new_context(bypass_csp=True, viewport={"width": 800, "height": 500}).new_page()
-            page.set_default_timeout(120_000)
+            page = new_page(browser, 800, 500)
             page.on("pageerror", lambda error: faults.append(f"page: {error}"))
             page.on("console", lambda told: faults.append(told.text) if told.type == "error" else None)
             page.goto(address)
@@ -114,17 +106,14 @@ def soak(seconds: float, seed: int, browser_path: str) -> list[str]:
                     faults.append(f"{what}: grew from {max(sizes[:early]):.0f} to {min(sizes[-early:]):.0f} MB")
         finally:
             browser.close()
-            run.terminate()
-            run.wait(20)
     return faults
 
 
 if __name__ == "__main__":
-    path = shutil.which("chromium") or shutil.which("chromium-browser")
-    if path is None:
-        sys.exit("no Chromium here: apt-get install chromium")
+    if BROWSER is None:
+        sys.exit(MISSING)
     start = int(sys.argv[2]) if len(sys.argv) > 2 else int(time.time())
     print(f"seed {start}")
-    complaints = soak(float(sys.argv[1]), start, path)
+    complaints = soak(float(sys.argv[1]), start)
     print(*complaints, sep="\n")
     sys.exit(1 if complaints else 0)

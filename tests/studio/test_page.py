@@ -1,21 +1,15 @@
 """The page in a real browser: what a newcomer does, and what must not be lost."""
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-ARGUMENTS = [
-    "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
+from browsing import BROWSER, MISSING, launched, new_page
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(BROWSER is None, reason="no Chromium here: apt-get install chromium"),
+    pytest.mark.skipif(BROWSER is None, reason=MISSING),
 ]
 
 
@@ -24,23 +18,21 @@ def browser():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=BROWSER, args=ARGUMENTS)
+        made = launched(playwright)
         yield made
         made.close()
 
 
 @pytest.fixture
 def page(browser, studio):
-    context = browser.new_context(bypass_csp=True, viewport={"width": 1000, "height": 640})  # tests evaluate code
-    made = context.new_page()
-    made.set_default_timeout(90_000)
+    made = new_page(browser, 1000, 640)
     faults = []
     made.on("pageerror", lambda error: faults.append(str(error)))
     made.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
     made.goto(studio)
     made.wait_for_selector("#gallery[open]")
     yield made
-    context.close()
+    made.context.close()
     assert faults == []
 
 
@@ -104,7 +96,7 @@ def test_what_is_typed_wrong_is_answered_where_it_is_typed(page):
 
 def test_poked_the_arm_gives_way_and_comes_back(page):
     opened(page, "blow")
-    page.evaluate("studio.go_to(60)")
+    page.evaluate("studio.play(false); studio.go_to(60)")
     page.wait_for_function("studio.shown.frame === 60")
     page.click("#live")
     page.wait_for_function("studio.live && studio.take.done > 62")
@@ -126,6 +118,45 @@ def test_poked_the_arm_gives_way_and_comes_back(page):
     assert left < 0.5 * away
     page.click("#keep")
     page.wait_for_function("studio.data.pushes?.length === 1")
+
+
+def test_soft_bodies_are_seen_pressed_in(page):
+    opened(page, "collisions")
+    page.wait_for_function("studio.skins?.size === 3")
+    page.evaluate("studio.playing = false; studio.go_to(70)")
+    page.wait_for_function("studio.shown.frame === 70")
+    lengths = page.evaluate(
+        "(() => { const p = studio.skins.get(studio.take.index.get('soft')).seen[0].array;"
+        "return Array.from({length: p.length / 3}, (_, i) => Math.hypot(...p.subarray(3 * i, 3 * i + 3))); })()"
+    )
+    assert min(lengths) < 0.15 - 0.03, "the bar presses the soft ball in"
+    assert max(lengths) > 0.15, "and it bulges"
+    page.evaluate("studio.go_to(0)")
+    page.wait_for_function("studio.skins.get(studio.take.index.get('soft')).frame === 0")
+
+
+def test_a_walker_is_led_by_its_path_and_its_mood(page):
+    opened(page, "moods")
+    page.evaluate("studio.play(false); studio.pick_key('spider', 1)")
+    place_of = "studio.place_on_screen(studio.data.walkers.spider.path[1])"
+    page.wait_for_function(f"{place_of}[0] > 0")
+    x, y = page.evaluate(place_of)
+    page.mouse.move(x + 20, y - 1)  # on one of the two arrows
+    page.mouse.down()
+    page.mouse.move(x - 30, y + 4, steps=3)
+    page.mouse.up()
+    page.wait_for_function("Math.hypot(...studio.data.walkers.spider.path[1].map((c, k) => c - [9, 0, 0][k])) > 0.1")
+    assert page.evaluate("studio.data.walkers.spider.path[1][2]") == 0, "on the ground"
+
+    page.click("#live")
+    page.wait_for_function("studio.live && studio.take.done > 5")
+    page.focus("input[type=range][aria-label='mood as a slider']")
+    page.keyboard.press("End")
+    page.wait_for_timeout(300)
+    page.click("#live")
+    page.wait_for_function("!studio.live && studio.take.ended")
+    page.click("#keep")
+    page.wait_for_function("studio.data.changes?.at(-1).value === 100")
 
 
 def test_by_keyboard_alone(page):

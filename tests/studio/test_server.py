@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -100,6 +101,23 @@ def test_pages_of_other_sites_stay_out(studio, headers):
             Talker(studio, origin=headers["Origin"])
 
 
+@pytest.mark.parametrize("name", ["../outside.yaml", "/etc/outside.yaml", "linked/secret.yaml"])
+def test_files_outside_that_a_scene_names_are_not_read(talker, folder, tmp_path_factory, name):
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "secret.yaml").write_text("secret: 1\n")
+    (folder.parent / "outside.yaml").write_text("secret: 1\n")
+    os.symlink(outside, folder / "linked")
+    talker.ask("open", file="hop.yaml")
+    for path, value in (
+        (["walkers"], {"w": {"walker": name, "path": [[3, 3, 0], [5, 3, 0]]}}),
+        (["bodies", "ball", "shape"], {"mesh": {"file": name}}),
+        (["actors", "ball", "move"], {"keys_from": {"file": name}}),
+    ):
+        answer = talker.ask("edit", path=path, value=value)
+        assert f"{name}: is not below {folder}" in answer["problems"][0]
+        assert "secret" not in answer["problems"][0].replace(name, "")
+
+
 @pytest.mark.parametrize(
     "file", ["../outside.yaml", "/etc/passwd", "link.yaml", "", "a\0b", ".", "linked/secret.yaml", 7]
 )
@@ -185,6 +203,49 @@ def test_exports_are_written_and_fetched(studio, talker):
     assert data.decode().splitlines()[0].startswith("frame,time,body")
 
 
+SQUASH = """impel: 1
+world: {seconds: 0.6, fps: 60}
+bodies:
+  floor: {shape: {plane: {}}, fixed: true}
+  ball: {shape: {sphere: 0.2}, mass: 3, at: [0, 0, 0.25], coating: {stiffness: 3.0e4, thickness: 0.15}}
+"""
+
+
+def test_soft_bodies_are_told_of_when_all_is_known(studio, talker, folder):
+    (folder / "squash.yaml").write_text(SQUASH)
+    talker.ask("open", file="squash.yaml")
+    story = talker.until_story()
+    while "soft" not in talker.told:
+        talker.hear()
+    assert talker.told["soft"] == {"tell": "soft", "run": story["run"], "bodies": [1]}
+    base, token = studio.split("/?token=")
+    data = urllib.request.urlopen(f"{base}/soft/{story['run']}/1?token={token}").read()
+    vertices, triangles, plain, shapes, frames = struct.unpack_from("<5I", data)
+    assert 0 < plain < triangles  # two tones
+    assert frames == story["frames"]
+    floats = np.frombuffer(data, "<f4", offset=20)
+    rest = floats[: 3 * vertices].reshape(-1, 3).astype(float)
+    parts = floats[6 * vertices + 3 * triangles :]
+    moves = parts[: 6 * vertices * shapes].reshape(shapes, 2, vertices, 3)[:, 0]
+    weights = parts[6 * vertices * shapes :].reshape(frames, shapes)
+    height = rest[:, 2] + np.einsum("fk,kv->fv", weights, moves[..., 2]) + talker.rows[:, [9]]
+    assert rest[:, 2].min() + talker.rows[:, 9].min() < -0.05  # rigid, it would be in the floor
+    assert height.min() > -1e-3
+    for wrong in (f"{story['run']}/0", f"{story['run']}/7", "99/1"):
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(f"{base}/soft/{wrong}?token={token}")
+    # Who comes later is told, too; a rigid scene has nothing to tell.
+    other = Talker(studio)
+    while "soft" not in other.told:
+        other.hear()
+    other.close()
+    talker.told.clear()
+    talker.ask("edit", path=["bodies", "ball", "coating"], remove=True)
+    talker.until_story()
+    talker.ask("ping")
+    assert "soft" not in talker.told
+
+
 def test_a_pull_deflects_and_what_was_played_gives_the_same_bytes(talker, folder):
     talker.ask("open", example="blow")
     talker.until_story()
@@ -264,3 +325,18 @@ def test_killed_it_loses_nothing(folder):
 
 def test_threads_are_gone_with_the_studio(folder):
     assert not [thread for thread in threading.enumerate() if thread.name == "rehearsal"]
+
+
+def test_what_has_no_file_yet_is_kept_too(talker, folder):
+    talker.ask("open", example="hop")
+    talker.ask("edit", path=["bodies", "ball", "mass"], value=2)
+    draft = folder / ".hop.yaml.unsaved.draft"
+    deadline = time.monotonic() + 30
+    while not draft.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert talker.ask("files")["ok"]["unsaved"] == ["hop"]
+    assert talker.ask("open", example="hop")["ok"]["draft"], "as after a crash"
+    assert talker.told["document"]["data"]["bodies"]["ball"]["mass"] == 2
+    talker.ask("discard")
+    assert talker.told["document"]["data"]["bodies"]["ball"]["mass"] == 1
+    assert not draft.exists()

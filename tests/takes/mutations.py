@@ -17,7 +17,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 from parade import parade
 
 from impel.cli import main
+from impel.geometry.meshes import mesh_of
 from impel.takes import Take, load_npz, save_npz
+from impel.takes.soft import pack
+from impel.takes.take import SOFT_VERSION
 
 MOST_SECONDS, MOST_MEMORY = 5.0, 10**9  # CPU, bytes
 IMPEL = 2 * 10**8  # bytes of these that impel has before it reads anything
@@ -42,6 +45,10 @@ def whole_take() -> Take:
     take.channels["cord.slack"] = np.linspace(0, 0.2, 6)
     take.keys = {"body 0.move": [[0, 0, 1], [1, 0, 1]]}
     take.events.append({"time": 0.1, "kind": "contact begins", "subject": "body 0", "details": {"with": "ground"}})
+    vertices, normals, triangles = mesh_of({"box": [0.6, 0.6, 0.5]})
+    moved = [(np.arange(8), np.full((8, 3), 0.01 * frame), normals[:8]) for frame in range(6)]
+    take.soft = pack("pedestal", (vertices, normals, triangles), moved, np.abs(normals))
+    take.version = SOFT_VERSION
     return take
 
 
@@ -75,11 +82,12 @@ def flip_in_array(data: bytearray, random: Random) -> bytearray:
 
 
 def change_number(arrays: Arrays, random: Random) -> None:
-    names = [name for name, array in arrays.items() if array.dtype.kind == "f" and array.size]
+    names = [name for name, array in arrays.items() if array.dtype.kind in "fiu" and array.size]
     array = arrays[names[random.integers(len(names))]]
     some = random.random(array.shape) < random.choice([0.02, 0.3, 1.0])
     some.flat[random.integers(array.size)] = True
-    array[some] = random.choice(NUMBERS)
+    with np.errstate(over="ignore", invalid="ignore"):
+        array[some] = np.array(random.choice(NUMBERS)).astype(array.dtype)
 
 
 def change_shape(arrays: Arrays, random: Random) -> None:

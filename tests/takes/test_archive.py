@@ -193,14 +193,14 @@ def test_what_a_newer_version_added_is_kept(tmp_path):
     news = np.arange(6.0).reshape(3, 2)
     events = [{"time": 0.1, "kind": "miracle", "subject": "water", "details": {"into": "wine"}}]
     saved_with(
-        tmp_path / "new.npz", version=np.array(7), events=np.array(json.dumps(events)), **{"soft/jelly.vertices": news}
+        tmp_path / "new.npz", version=np.array(7), events=np.array(json.dumps(events)), **{"cloth/jelly.vertices": news}
     )
     take = load_npz(tmp_path / "new.npz")
     assert (take.version, take.events) == (7, events)
     save_npz(take, tmp_path / "again.npz")
     with np.load(tmp_path / "again.npz", allow_pickle=False) as archive:
         assert int(archive["version"]) == 7
-        assert np.array_equal(archive["soft/jelly.vertices"], news)
+        assert np.array_equal(archive["cloth/jelly.vertices"], news)
         assert json.loads(str(archive["events"])) == events
 
 

@@ -26,6 +26,8 @@ Floats = NDArray[np.float64]
 # the dead centre of a linkage no force is right for a whole step, and one without limit would throw it about.
 WILD = 3.0
 
+QUICKEST = 200.0  # 1/s: damping beyond which nobody sees how soon a body is up to its speed, which is in 5 ms; to be
+# quicker, a gram that is told to race in a structure would pull with the weight of a ship
 JOINTED = 8.0  # times as hard must be pulled at links that whip round or line up (measured on 1000 random arms)
 HASTE = 10.0  # times as fast as these may be who have goals to meet
 GOAL_STEP = 1 / 240  # s: in longer ones, what nobody told it of takes a goal-driven body farther off
@@ -86,6 +88,11 @@ def largest_stable_step(specs: Sequence[ActuatorSpec]) -> float:
     if any(s.course is not None for s in specs):
         steps.append(GOAL_STEP)
     return min(steps, default=math.inf)
+
+
+def felt_stiffness(stiffness: float, damping: float) -> float:
+    """What an automatic strength is made for: the pull of a path, but see QUICKEST."""
+    return stiffness * min(1.0, QUICKEST / max(damping, TINY))
 
 
 def auto_strength(weight: float, inertia: float, stiffness: float, base: float, acceleration: float = 0.0) -> float:
@@ -157,7 +164,8 @@ def make_actuators(
     asked = [demands(clocks, paths, a) if s.course is None else _sought(s, bodies) for a, s in enumerate(specs)]
     asked = _at_points(specs, asked, actors["turn"])
     automatic = [
-        auto_strength(load.weight, load.inertia, s.stiffness, s.base, acceleration) + 2 * load.whole * carried
+        auto_strength(load.weight, load.inertia, felt_stiffness(s.stiffness, s.damping), s.base, acceleration)
+        + 2 * load.whole * carried
         for s, load, (_, acceleration), carried in zip(specs, loads, asked, _carried(specs, actors, asked))
     ]
     calm = list(automatic)  # the same, were it not for how hard links take it

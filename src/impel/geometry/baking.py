@@ -98,8 +98,9 @@ def _baked(kind: str, text: str, upright: bool, stamps: Any) -> Baked:
     if kept is not None:
         with np.load(io.BytesIO(kept), allow_pickle=False) as arrays:
             return Baked(key, *(_from_array(arrays[name]) for name in Baked._fields[1:]))
+    whole = solid()  # or a line that says why it is none
     _announce()
-    made = _bake(key, *solid(), upright)
+    made = _bake(key, *whole, upright)
     data = io.BytesIO()
     np.savez(data, **made._asdict())
     shelf.write(f"mesh-{key}.npz", data.getvalue())
@@ -205,7 +206,7 @@ def _bake(key: str, solid: Any, surface: Surface, upright: bool) -> Baked:
     if thin < 1.01 * grid.spacing:
         raise Problem(
             f"shape: is too thin to collide: much of it is thinner than {2 * grid.spacing:.2g} m, which is less than a "
-            f"{MOST_CELLS}th of its size"
+            f"{MOST_CELLS // 2}th of its size"
         )
     vertices, normals, triangles, colors = drawn(solid, surface, size)
     return Baked(

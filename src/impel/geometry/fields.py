@@ -75,6 +75,19 @@ def _cylinder_field(p, radius, half):
 
 
 @kernel(inline=True)
+def inside_box(p, half):
+    """The field at a point inside: the nearest side leads out. Without branches, which nothing could predict."""
+    sx = 1.0 if p[0] >= 0.0 else -1.0
+    sy = 1.0 if p[1] >= 0.0 else -1.0
+    sz = 1.0 if p[2] >= 0.0 else -1.0
+    dx, dy, dz = abs(p[0]) - half[0], abs(p[1]) - half[1], abs(p[2]) - half[2]
+    along_x = dx >= dy and dx >= dz
+    along_y = not along_x and dy >= dz
+    phi = dx if along_x else dy if along_y else dz
+    return phi, (sx if along_x else 0.0, sy if along_y else 0.0, 0.0 if along_x or along_y else sz)
+
+
+@kernel(inline=True)
 def box_field(p, hx, hy, hz):
     sx = 1.0 if p[0] >= 0.0 else -1.0
     sy = 1.0 if p[1] >= 0.0 else -1.0
@@ -83,11 +96,7 @@ def box_field(p, hx, hy, hz):
     dy = abs(p[1]) - hy
     dz = abs(p[2]) - hz
     if max(dx, dy, dz) <= 0.0:
-        if dx >= dy and dx >= dz:
-            return dx, (sx, 0.0, 0.0)
-        if dy >= dz:
-            return dy, (0.0, sy, 0.0)
-        return dz, (0.0, 0.0, sz)
+        return inside_box(p, (hx, hy, hz))
     v = (sx * max(dx, 0.0), sy * max(dy, 0.0), sz * max(dz, 0.0))
     length = norm(v)
     return length, scale(v, 1.0 / length)

@@ -46,22 +46,28 @@ def colors_of(shape: dict[str, Any], surfaces: dict[str, Floats]) -> Floats | No
     return surfaces.get(f"{mesh['surface']}.colors")
 
 
-def mesh_of(shape: dict[str, Any], *, segments: int = 48, surfaces: dict[str, Floats] | None = None) -> Mesh:
-    """The mesh of a shape as written in a scene, e.g. `{"sphere": 0.2}`; round things get `segments` sides. Those of
-    meshes in a take are among its `surfaces`."""
+def mesh_of(
+    shape: dict[str, Any],
+    *,
+    segments: int = 48,
+    bevel_steps: int = BEVEL_STEPS,
+    surfaces: dict[str, Floats] | None = None,
+) -> Mesh:
+    """The mesh of a shape as written in a scene, e.g. `{"sphere": 0.2}`; round things get `segments` sides, edges are
+    rounded in so many `bevel_steps`, with 1 not at all. Those of meshes in a take are among its `surfaces`."""
     kind: str
     size: Any
     kind, size = next(iter(shape.items()), ("nothing", None))
     if kind == "sphere":
         return _revolved(_arc(float(size), 0.0, 0.0, 180.0, segments // 2), segments)
     if kind == "box":
-        return _box(np.asarray(size, float) / 2)
+        return _box(np.asarray(size, float) / 2, bevel_steps)
     if kind == "capsule":
         radius, half = float(size["radius"]), float(size["length"]) / 2
         caps = [_arc(radius, half, 0.0, 90.0, segments // 4), _arc(radius, -half, 90.0, 180.0, segments // 4)]
         return _revolved(np.concatenate(caps), segments)
     if kind == "cylinder":
-        return _revolved(_cylinder_profile(float(size["radius"]), float(size["length"]) / 2), segments)
+        return _revolved(_cylinder_profile(float(size["radius"]), float(size["length"]) / 2, bevel_steps), segments)
     if kind == "plane":
         corners = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]) * (PLANE_SIDE / 2)
         return corners, np.tile([0.0, 0.0, 1.0], (4, 1)), np.array([[0, 1, 2], [0, 2, 3]], np.int32)
@@ -117,14 +123,14 @@ def _arc(radius: float, z: float, start: float, end: float, steps: int, out: flo
     return np.stack([out + radius * sine, z + radius * cosine, sine, cosine], axis=-1)
 
 
-def _cylinder_profile(radius: float, half: float) -> Floats:
+def _cylinder_profile(radius: float, half: float, steps: int) -> Floats:
     bevel = BEVEL * 2 * min(radius, half)
     inner, top = radius - bevel, half - bevel
     return np.concatenate(
         [
             [[0.0, half, 0.0, 1.0]],
-            _arc(bevel, top, 0.0, 90.0, BEVEL_STEPS, out=inner),
-            _arc(bevel, -top, 90.0, 180.0, BEVEL_STEPS, out=inner),
+            _arc(bevel, top, 0.0, 90.0, steps, out=inner),
+            _arc(bevel, -top, 90.0, 180.0, steps, out=inner),
             [[0.0, -half, 0.0, -1.0]],
         ]
     )
@@ -150,13 +156,13 @@ def _revolved(profile: Floats, segments: int) -> Mesh:
     return turned(profile[:, 0], profile[:, 1]), turned(profile[:, 2], profile[:, 3]), triangles
 
 
-def _box(half: Floats) -> Mesh:
-    bevel = BEVEL * 2 * float(half.min())
+def _box(half: Floats, steps: int) -> Mesh:
+    bevel = BEVEL * 2 * float(half.min()) if steps > 1 else 0.0
     inner = half - bevel
     # Each face runs over its half of the rounding on both sides; the flat part lies between the two zeros.
-    angle = np.radians(np.linspace(-45.0, 0.0, BEVEL_STEPS))
+    angle = np.radians(np.linspace(0.0, -45.0, steps)[::-1])
     tilt = np.tan(np.concatenate([angle, -angle[::-1]]))
-    side = np.repeat([-1.0, 1.0], BEVEL_STEPS)
+    side = np.repeat([-1.0, 1.0], steps)
     n = len(tilt)
     row, column = np.meshgrid(np.arange(n - 1), np.arange(n - 1), indexing="ij")
     a = (row * n + column).ravel()

@@ -6,7 +6,7 @@ ripple. Boxes have a grid on each face, meshes what was baked for them, and all 
 
 import json
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from impel.geometry.shapes import blob_in_principal_axes
 from impel.kernel import Floats2, Integers2, struct
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 Cloud = tuple[Floats, Floats, Floats]  # points, normals and areas
 
 INSET = 1e-3  # by which border points stand in, as a share of the size, so that equal shapes stacked flush still meet
@@ -46,40 +47,64 @@ class Samples:
 
 def make_samples(shapes: list[dict[str, Any]], arrays: Shapes) -> Samples | None:
     """Fixed points of all bodies that carry any; None when there are none."""
-    clouds: list[Cloud] = []
-    held: list[Floats] = []  # the points of each cluster, or of all clusters of a group
-    spans: list[tuple[int, int]] = []
-    count = 0
+    skins: list[Skin] = []
     known: dict[str, tuple[int, int]] = {}
     clusters = np.zeros((len(shapes), 2), np.int64)
+    points, rows = 0, 0
+    spans: list[Integers] = []
     for i, shape in enumerate(shapes):
-        if not CYLINDER < arrays.kind[i] < PLANE:
+        kind = int(arrays.kind[i])
+        if not CYLINDER < kind < PLANE:
             continue
         text = json.dumps(shape)
         if text not in known:
-            if arrays.kind[i] == BOX:
-                new = box_clusters(arrays.size[i])
-            else:
-                new = baked_clusters(shape) if arrays.kind[i] == MESH else mesh_clusters(text)
-            first = len(spans)
-            for group in _groups(new):
-                if arrays.kind[i] == MESH and len(new) > GROUP:
-                    held.append(np.concatenate([_reached(cloud) for cloud in group]))
-                    spans.append((-1, len(held) + len(group)))
-                for cloud in group:
-                    held.append(_reached(cloud))
-                    spans.append((count, count + len(cloud[2])))
-                    count += len(cloud[2])
-                clouds += group
-            known[text] = first, len(spans)
+            skin = _skin(text, kind, tuple(arrays.size[i].tolist()), bake(shape).key if kind == MESH else "")
+            grouped = skin.span[:, :1] < 0
+            spans.append(skin.span + np.where(grouped, [[0, rows]], points))
+            known[text] = rows, rows + len(skin.span)
+            points, rows = points + len(skin.area), rows + len(skin.span)
+            skins.append(skin)
         clusters[i] = known[text]
-    if not clouds:
+    if not skins:
         return None
-    at, normal, area = (np.concatenate([cloud[k] for cloud in clouds]) for k in range(3))
+    at, normal, area, _, box, radius = (np.concatenate(parts) for parts in zip(*skins))
+    return Samples(at, normal, area, np.concatenate(spans), box, radius, clusters)
+
+
+class Skin(NamedTuple):
+    """The points of one shape, and its clusters, counted from its own first."""
+
+    at: Floats
+    normal: Floats
+    area: Floats
+    span: Integers
+    box: Floats
+    radius: Floats
+
+
+@lru_cache(256)
+def _skin(text: str, kind: int, size: tuple[float, ...], content: str) -> Skin:
+    """Of a shape as JSON, and what is in its files: scenes are laid out again and again with the same shapes."""
+    if kind == BOX:
+        new = box_clusters(np.array(size))
+    else:
+        new = baked_clusters(json.loads(text)) if kind == MESH else mesh_clusters(text)
+    held: list[Floats] = []  # the points of each cluster, or of all clusters of a group
+    spans: list[tuple[int, int]] = []
+    count = 0
+    for group in _groups(new):
+        if kind == MESH and len(new) > GROUP:
+            held.append(np.concatenate([_reached(cloud) for cloud in group]))
+            spans.append((-1, len(held) + len(group)))
+        for cloud in group:
+            held.append(_reached(cloud))
+            spans.append((count, count + len(cloud[2])))
+            count += len(cloud[2])
+    at, normal, area = (np.concatenate([cloud[k] for cloud in new]) for k in range(3))
     centre = np.array([(points.min(0) + points.max(0)) / 2 for points in held])
     radius = np.array([np.linalg.norm(points - c, axis=1).max() for points, c in zip(held, centre)])
     box = np.array([[*points.min(0), *points.max(0)] for points in held])
-    return Samples(at, normal, area, np.array(spans, np.int64), box, radius, clusters)
+    return Skin(at, normal, area, np.array(spans, np.int64), box, radius)
 
 
 def _reached(cloud: Cloud) -> Floats:

@@ -30,23 +30,30 @@ class KernelCache:
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """What was compiled for these types, or None."""
-        context.refresh()
-        data = shelf.read(self._name(signature, context.codegen()))
+        name = self._name(signature, context.codegen())
+        data = shelf.read(name)
         if data is not None:
+            context.refresh()
             with contextlib.suppress(AttributeError, ImportError):  # a class that it names has moved to another module
-                return self.rebuild(context, pickle.loads(data))
+                rebuilt = self.rebuild(context, name, data)
+                if rebuilt is not None:
+                    return rebuilt
         announce()
         return None
 
-    def save_overload(self, signature: Any, result: Any) -> None:
-        if not result.library.has_dynamic_globals:  # addresses of this process
-            shelf.write(self._name(signature, result.codegen), dumps(self.reduce(result)))
+    def save_overload(self, signature: Any, result: Any) -> str | None:
+        """Returns the name under which it was kept, if it was."""
+        if result.library.has_dynamic_globals:  # addresses of this process
+            return None
+        name = self._name(signature, result.codegen)
+        shelf.write(name, dumps(self.reduce(result)))
+        return name
 
     def reduce(self, result: Any) -> Any:
         return result._reduce()
 
-    def rebuild(self, context: Any, payload: Any) -> Any:
-        return CompileResult._rebuild(context, *payload)
+    def rebuild(self, context: Any, name: str, data: bytes) -> Any:
+        return CompileResult._rebuild(context, *pickle.loads(data))
 
     def flush(self) -> None:
         """Nothing to do: what has changed has another name."""

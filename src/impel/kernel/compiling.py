@@ -12,7 +12,7 @@ from impel.kernel.notice import announce
 from impel.kernel.shipped import caller
 
 if not PLAIN:
-    from impel.kernel.parts import Part, whole
+    from impel.kernel.parts import Part, Whole
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -53,7 +53,7 @@ class Kernel:
         if PLAIN:
             self._whole = self._part = _plain(function, options)
         else:
-            self._whole, self._part = whole(self), Part(self)
+            self._whole, self._part = Whole(self), Part(self)
         self._numba_type_ = types.Dispatcher(self._part)  # what kernels see that call it
 
     def __call__(self, *arguments: Any) -> Any:

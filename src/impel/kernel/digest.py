@@ -4,6 +4,7 @@ A compiled kernel can be used again until something that it consists of has chan
 mentions, the kernels that it calls, and how this room compiles them. Edits elsewhere, and of comments, change nothing.
 """
 
+import contextlib
 import functools
 import hashlib
 import sys
@@ -17,7 +18,7 @@ import numba
 import numpy as np
 
 # Modules of this room that decide on machine code, and how it is written down.
-ROOM = ("caching", "compiling", "digest", "indices", "inner", "parts", "structs")
+ROOM = ("caching", "compiling", "digest", "indices", "inner", "lowering", "parts", "structs")
 
 # Settings of numba that make other machine code.
 SETTINGS = ("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "ENABLE_AVX", "DEBUGINFO_DEFAULT")
@@ -31,8 +32,30 @@ def _compiler() -> str:
     return repr((numba.__version__, llvmlite.__version__, sys.version_info[:2], settings, room))
 
 
+_known: dict[int, str] | None = None  # names that were found since nothing changes
+
+
+@contextlib.contextmanager
+def unchanged() -> Iterator[None]:
+    """Nothing that kernels consist of changes meanwhile: each is looked through only once."""
+    global _known
+    before, _known = _known, {} if _known is None else _known
+    try:
+        yield
+    finally:
+        _known = before
+
+
 def digest(kernel: Any) -> str:
     """The name of a kernel."""
+    if _known is None:
+        return _digest(kernel)
+    if id(kernel) not in _known:
+        _known[id(kernel)] = _digest(kernel)
+    return _known[id(kernel)]
+
+
+def _digest(kernel: Any) -> str:
     lines = (_compiler(), *_content(kernel, set()))
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 

@@ -11,12 +11,14 @@ PLAIN = "IMPEL_PLAIN_NUMBA is set" if os.environ.get("IMPEL_PLAIN_NUMBA") else "
 if not PLAIN:
     try:
         from numba import _dynfunc  # type: ignore[attr-defined]
-        from numba.core import dispatcher, event, ir
+        from numba.core import base, dispatcher, event, ir, transforms
+        from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs
         from numba.core.codegen import JITCodeLibrary
         from numba.core.compiler import Compiler, CompileResult, _LowerResult, compile_result
         from numba.core.compiler_machinery import FunctionPass, LoweringPass, register_pass
         from numba.core.funcdesc import PythonFunctionDescriptor
         from numba.core.lowering import Lower
+        from numba.core.postproc import PostProcessor, VariableLifetime
         from numba.core.registry import CPUDispatcher
         from numba.core.serialize import dumps
         from numba.core.targetconfig import TargetConfig
@@ -39,14 +41,20 @@ __all__ = [
     "LoweringPass",
     "NativeLowering",
     "NoPythonSupportedFeatureValidation",
+    "PostProcessor",
     "PythonFunctionDescriptor",
     "TargetConfig",
+    "VariableLifetime",
     "_LowerResult",
     "_dynfunc",
+    "base",
     "compile_result",
+    "compute_cfg_from_blocks",
+    "compute_use_defs",
     "dispatcher",
     "dumps",
     "event",
     "ir",
     "register_pass",
+    "transforms",
 ]

@@ -2,22 +2,25 @@
 
 Numba makes a callable function of every kernel: a wrapper for Python, optimisation and machine code, once for the
 kernel itself and again in each of its callers. Deeply nested kernels that nobody calls from Python pay for that many
-times over. A part stops halfway, at LLVM's intermediate code with its own parts linked in. Only the kernel that Python
-calls is optimised and turned into machine code, once, together with all its parts: the first simulation compiles a
-third faster, and runs as fast.
+times over. A part stops halfway, at LLVM's intermediate code. Only the kernel that Python calls is linked with all its
+parts, and theirs, optimised and turned into machine code, once: the first simulation compiles a third faster, and runs
+as fast.
 """
 
 import functools
-from contextlib import nullcontext
+import gc
+import pickle
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from types import CodeType, SimpleNamespace
 from typing import Any
 
 import llvmlite.binding as llvm
-import numba
 from numba import types
 
+from impel.kernel import shelf
 from impel.kernel.caching import KernelCache
-from impel.kernel.digest import digest
+from impel.kernel.digest import digest, unchanged
 from impel.kernel.indices import CountFromFront
 from impel.kernel.inner import (
     BaseFunction,
@@ -28,23 +31,48 @@ from impel.kernel.inner import (
     LoweringPass,
     NativeLowering,
     NoPythonSupportedFeatureValidation,
+    PostProcessor,
     PythonFunctionDescriptor,
     TargetConfig,
+    VariableLifetime,
     _dynfunc,
     _LowerResult,
+    base,
     compile_result,
     dispatcher,
     event,
     ir,
     register_pass,
+    transforms,
 )
+from impel.kernel.lowering import ShortLower
 
 
-def whole(kernel: Any) -> Any:
+class Whole(CPUDispatcher):
     """What Python calls."""
-    made = numba.njit(pipeline_class=WholeCompiler, **kernel.options)(kernel.py_func)
-    made._cache = KernelCache(kernel)
-    return made
+
+    def __init__(self, kernel: Any) -> None:
+        options = {"nopython": True, **kernel.options}
+        super().__init__(kernel.py_func, targetoptions=options, pipeline_class=WholeCompiler)
+        self._cache = KernelCache(kernel)
+
+    def compile(self, sig: Any) -> Any:
+        with _undisturbed():
+            return super().compile(sig)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """While kernels are compiled, objects come by the million and hardly any go: looking for garbage again and again
+    was a quarter of all the time."""
+    looks = gc.isenabled()
+    gc.disable()
+    try:
+        with unchanged():
+            yield
+    finally:
+        if looks:
+            gc.enable()
 
 
 class Part(CPUDispatcher):
@@ -67,7 +95,13 @@ class Part(CPUDispatcher):
 
 
 class _Code(JITCodeLibrary):
-    """Intermediate code, to be linked into callers."""
+    """Intermediate code of one part, to be linked into what Python calls."""
+
+    kept_as: str | None = None  # its name on the shelf
+
+    @property
+    def parts(self) -> list["_Code"]:
+        return [each for each in dict.fromkeys(self._linking_libraries) if isinstance(each, _Code)]
 
     def _optimize_functions(self, module: Any) -> None:
         """Only tidied up: it will be optimised with the kernel that it becomes a part of."""
@@ -78,12 +112,28 @@ class _Code(JITCodeLibrary):
                 manager.run(function, builder)
 
     def finalize(self) -> None:
+        """Link in what numba itself has compiled for this part; other parts are linked only once, at the end."""
         self._raise_if_finalized()
         for library in dict.fromkeys(self._linking_libraries):
             self._reload_init.update(library._reload_init)
-            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+            if not isinstance(library, _Code):
+                self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalize_dynamic_globals()
         self._finalized = True
+
+
+class _WholeCode(JITCodeLibrary):
+    """Intermediate code of what Python calls."""
+
+    def finalize(self) -> None:
+        found, waiting = dict.fromkeys(self._linking_libraries), list(self._linking_libraries)
+        while waiting:
+            library = waiting.pop()
+            new = [each for each in library.parts if each not in found] if isinstance(library, _Code) else []
+            found.update(dict.fromkeys(new))
+            waiting += new
+        self._linking_libraries = list(found)
+        super().finalize()
 
 
 @functools.cache
@@ -127,7 +177,7 @@ class _LowerPart(LoweringPass):
             abi_tags=[flags.get_mangle_string(), digest(state.func_id.func.kernel)[:16]],
         )
         with context.push_code_library(state.library):
-            lower = Lower(context, state.library, descriptor, state.func_ir, metadata=state.metadata)
+            lower = _lowering(state)(context, state.library, descriptor, state.func_ir, metadata=state.metadata)
             lower.lower()
         key = _key(state.library, descriptor, lower.env)
         context.insert_user_function(key, descriptor, [state.library])
@@ -135,8 +185,30 @@ class _LowerPart(LoweringPass):
         return True
 
 
+def _lowering(state: Any) -> type[Lower]:
+    return Lower if state.flags.nrt else ShortLower
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _LowerWhole(NativeLowering):
+    """Numba's own, with all parts linked in."""
+
+    _name = "lower_whole"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = _WholeCode(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        self._lower = _lowering(state)
+        return bool(super().run_pass(state))
+
+    @property
+    def lowering_class(self) -> type[Lower]:
+        return self._lower
+
+
 # Passes that look for what kernels do not contain: closures, functions that numba would paste in, lists of literals,
-# exceptions with arguments, expressions of whole arrays. A second look for dead branches finds none, either.
+# exceptions with arguments, expressions of whole arrays. A second look for dead branches finds none, either. And one
+# that tells when a variable is used for the last time, to count references.
 IDLE = {
     "WithLifting",
     "RewriteDynamicRaises",
@@ -148,6 +220,7 @@ IDLE = {
     "InlineOverloads",
     "NopythonRewrites",
     "DumpParforDiagnostics",
+    "IRLegalization",
 }
 
 
@@ -230,10 +303,36 @@ def _tell_nobody() -> None:
 _tell_nobody()
 
 
+def _ask_once() -> None:
+    """Numba inspects the signature of what implements an operator wherever that is used."""
+    base._has_loc = functools.cache(base._has_loc)
+
+
+_ask_once()
+
+
+def _forget_lifetimes() -> None:
+    """After each pass numba finds out anew where each variable is alive: only generators and references need that."""
+    find: Any = PostProcessor.run
+
+    def run(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+        if gc.isenabled() or emit_dels or self.func_ir.is_generator:  # not one of ours
+            find(self, emit_dels, extend_lifetimes)
+        else:
+            self.func_ir.blocks = transforms.canonicalize_cfg(self.func_ir.blocks)
+            self.func_ir.variable_lifetime = VariableLifetime(self.func_ir.blocks)
+            self.func_ir.generator_info = None
+
+    PostProcessor.run = run  # type: ignore[method-assign]
+
+
+_forget_lifetimes()
+
+
 class WholeCompiler(Compiler):
     """Numba's compiler for kernels that Python calls."""
 
-    lowering: type[LoweringPass] = NativeLowering
+    lowering: type[LoweringPass] = _LowerWhole
 
     def define_pipelines(self) -> list[Any]:
         (pipeline,) = super().define_pipelines()
@@ -254,21 +353,25 @@ class _PartCompiler(WholeCompiler):
 
 
 class _PartCache(KernelCache):
-    """How parts are written and read: as LLVM's bitcode, which callers in other runs link in."""
+    """How parts are written and read: as LLVM's bitcode, and the names of their own parts."""
 
     suffix = ".part.kernel"
 
+    def save_overload(self, signature: Any, result: Any) -> None:
+        if all(part.kept_as for part in result.library.parts):
+            result.library.kept_as = super().save_overload(signature, result)
+
     def reduce(self, part: Any) -> tuple[Any, ...]:
-        part.library._ensure_finalized()
         part.fndesc.typemap = part.fndesc.calltypes = None
         code = part.library._get_module_for_linking().as_bitcode()
-        return part.library.name, code, part.fndesc, part.environment, part.signature
+        parts = [each.kept_as for each in part.library.parts]
+        return part.library.name, code, part.fndesc, part.environment, part.signature, parts
 
-    def rebuild(self, context: Any, payload: tuple[Any, ...]) -> Any:
-        name, code, descriptor, environment, signature = payload
-        library = _Code(context.codegen(), name)
-        library._final_module = llvm.parse_bitcode(code)
-        library.finalize()
+    def rebuild(self, context: Any, name: str, data: bytes) -> Any:
+        library = _code(context, name, data)
+        if library is None:
+            return None
+        _, _, descriptor, environment, signature, _ = pickle.loads(data)
         return compile_result(
             typing_context=context.typing_context,
             target_context=context,
@@ -279,3 +382,25 @@ class _PartCache(KernelCache):
             signature=signature,
             objectmode=False,
         )
+
+
+_known_code: dict[str, _Code] = {}  # what was read, by its name on the shelf
+
+
+def _code(context: Any, name: str, data: bytes | None = None) -> _Code | None:
+    """A part from the shelf; None where it or one of its parts is not there."""
+    if name not in _known_code:
+        data = data or shelf.read(name)
+        if data is None:
+            return None
+        title, code, *_, names = pickle.loads(data)
+        parts = [_code(context, each) for each in names]
+        if None in parts:
+            return None
+        library = _Code(context.codegen(), title)
+        library._final_module = llvm.parse_bitcode(code)
+        library._linking_libraries = parts
+        library.finalize()
+        library.kept_as = name
+        _known_code[name] = library
+    return _known_code[name]

@@ -107,6 +107,8 @@ class StructType(types.Type):
 
     def __init__(self, title: str, fields: dict[str, types.Type], columns: dict[str, int]) -> None:
         self.fields, self.columns = fields, columns
+        before = itertools.accumulate(map(_size, fields.values()), initial=0)
+        self.offsets = dict(zip(fields, before))  # words
         digest = hashlib.sha256(repr((list(fields.items()), columns)).encode()).hexdigest()[:12]
         super().__init__(name=f"{title}.{digest}")  # short, because it becomes part of every symbol's name
 
@@ -236,7 +238,7 @@ def _let_read(name: str) -> None:
     @intrinsic
     def read(typing_context: Any, group: Any) -> Any:
         def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return _read_field(context, builder, group, arguments[0], name)
+            return read_field(context, builder, group, arguments[0], name)
 
         return group.fields[name](group), lower
 
@@ -254,25 +256,12 @@ def _unbox_struct(typ: StructType, obj: Any, c: Any) -> NativeValue:
 
 
 @lower_getattr_generic(StructType)
-def _read_field(context: Any, builder: Any, typ: StructType, pointer: Any, name: str) -> Any:
+def read_field(context: Any, builder: Any, typ: StructType, pointer: Any, name: str) -> Any:
     """Load a field. The words never change while a kernel runs, so that loads may be moved out of loops."""
     field = typ.fields[name]
-    before = itertools.takewhile(lambda item: item[0] != name, typ.fields.items())
-    offset = sum(_size(other) for _, other in before)
-    word = ir.IntType(64)
-    words = builder.bitcast(pointer, word.as_pointer())
-
-    def load(index: int, as_type: Any = word) -> Any:
-        place = builder.gep(words, [context.get_constant(types.intp, offset + index)])
-        value = builder.load(place)
-        value.set_metadata("invariant.load", builder.module.add_metadata([]))
-        if as_type is word:
-            return value
-        is_pointer = isinstance(as_type, ir.PointerType)
-        return builder.inttoptr(value, as_type) if is_pointer else builder.bitcast(value, as_type)
-
+    load = _loader(context, builder, typ, pointer, name)
     if isinstance(field, types.Array):
-        return _array(context, builder, field, load, typ.columns.get(name))
+        return _array(context, builder, field, *read_array(context, builder, typ, pointer, name))
     if isinstance(field, types.UniTuple):
         double = ir.DoubleType()
         return context.make_tuple(builder, field, [load(k, double) for k in range(field.count)])
@@ -285,12 +274,37 @@ def _read_field(context: Any, builder: Any, typ: StructType, pointer: Any, name:
     return load(0, context.get_value_type(field))  # another struct
 
 
-def _array(context: Any, builder: Any, kind: types.Array, load: Any, columns: int | None) -> Any:
+def read_array(context: Any, builder: Any, typ: StructType, pointer: Any, name: str) -> tuple[Any, list[Any]]:
+    """Where the data of an array begins, and its shape."""
+    kind = typ.fields[name]
+    assert isinstance(kind, types.Array)
+    load = _loader(context, builder, typ, pointer, name)
+    columns = typ.columns.get(name)
+    known = {} if columns is None else {1: context.get_constant(types.intp, columns)}
+    shape = [known[k] if k in known else load(1 + k) for k in range(kind.ndim)]
+    return load(0, context.get_data_type(kind.dtype).as_pointer()), shape
+
+
+def _loader(context: Any, builder: Any, typ: StructType, pointer: Any, name: str) -> Any:
+    """What loads the words of a field."""
+    word = ir.IntType(64)
+    words = builder.bitcast(pointer, word.as_pointer())
+
+    def load(index: int, as_type: Any = word) -> Any:
+        place = builder.gep(words, [word(typ.offsets[name] + index)])
+        value = builder.load(place)
+        value.set_metadata("invariant.load", builder.module.add_metadata([]))
+        if as_type is word:
+            return value
+        is_pointer = isinstance(as_type, ir.PointerType)
+        return builder.inttoptr(value, as_type) if is_pointer else builder.bitcast(value, as_type)
+
+    return load
+
+
+def _array(context: Any, builder: Any, kind: types.Array, data: Any, shape: list[Any]) -> Any:
     """An array as numba knows it, from its words."""
     size = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(kind.dtype)))
-    shape = [load(1 + k) for k in range(kind.ndim)]
-    if columns is not None:
-        shape[1] = context.get_constant(types.intp, columns)
     strides, count = [size], shape[0]
     for length in reversed(shape[1:]):
         strides.insert(0, builder.mul(length, strides[0], flags=["nsw"]))
@@ -298,7 +312,7 @@ def _array(context: Any, builder: Any, kind: types.Array, load: Any, columns: in
         count = builder.mul(count, length, flags=["nsw"])
     array = context.make_array(kind)(context, builder)
     sizes = types.UniTuple(types.intp, kind.ndim)
-    array.data = load(0, context.get_data_type(kind.dtype).as_pointer())
+    array.data = data
     array.shape = context.make_tuple(builder, sizes, shape)
     array.strides = context.make_tuple(builder, sizes, strides)
     array.itemsize, array.nitems = size, count

@@ -121,8 +121,8 @@ def _try_to_close(bodies, joints, island, n):
         set4(bodies.orientation, i, normalize(q))
     take_limits(joints, island, joints.spare.kept)
     if n == 0:
-        return close_gaps(bodies, joints, island, ITERATIONS)
-    return close_evenly(bodies, joints, island, ITERATIONS)
+        return close_gaps(bodies, joints, island, ITERATIONS, 0.0)
+    return close_evenly(bodies, joints, island, ITERATIONS, 0.0)
 
 
 @kernel(inline=True)

@@ -8,7 +8,18 @@ from impel.geometry.kinds import BOX
 from impel.geometry.samples import INSET
 from impel.kernel import kernel
 from impel.motion.rotations import axpy, cross, dot, scale
-from impel.physics.patches import DEPTH, add_sample, distance, facing, firm_at, press_ball, press_point
+from impel.physics.patches import (
+    DEPTH,
+    add_sample,
+    add_varied,
+    distance,
+    facing,
+    firm_at,
+    press_ball,
+    press_point,
+    set_square,
+)
+from impel.physics.pressures import TIP, sum_layers
 
 # Gauss-Legendre on [0, 1], five points.
 NODES = tuple(0.5 + 0.5 * float(x) for x in np.polynomial.legendre.leggauss(5)[0])
@@ -105,7 +116,7 @@ def _end_of_overlap(shapes, b, centre, axis, inside, value, outside, r):
 @kernel
 def press_side(shapes, b, centre, axis, half, r, flat_ends, motion, material, patch):
     """The side of a capsule or cylinder: slices across the axis, set out afresh over the part that overlaps."""
-    stiffness, damping, limit, hard, _ = material
+    stiffness, damping, limit, hard, _, row, contacts = material
     lowest = _deepest(shapes, b, centre, axis, half, r)
     value = _side(shapes, b, centre, axis, lowest, r)[4]
     if value >= 0.0:
@@ -135,17 +146,15 @@ def press_side(shapes, b, centre, axis, half, r, flat_ends, motion, material, pa
         firmer *= 0.7388 * math.sqrt(2.0 * r * depth)
         patch[DEPTH] = max(patch[DEPTH], across * depth)
         p = axpy(0.6 * depth - r, out, axpy(at, axis, centre))  # the centre of a parabolic segment
-        add_sample(
-            patch,
-            p,
-            g,
-            length * (stiffness * (area + firmer * depth) + hard * more),
-            length * (stiffness * (chord + (1.5 + 4.0 * rising) * firmer) + hard * more_chord) / across,
-            length * area,
-            chord * chord / 20.0,
-            motion,
-            damping,
-        )
+        spread = chord * chord / 20.0
+        if row >= 0:
+            force, steep = sum_layers(contacts.table[row], across * depth, across * area, chord, TIP)
+            force, steep = length * (force / across + hard * more), length * (steep + hard * more_chord) / across
+            add_varied(patch, p, g, force, steep, length * area, spread, motion, damping)
+            continue
+        force = length * (stiffness * (area + firmer * depth) + hard * more)
+        steep = length * (stiffness * (chord + (1.5 + 4.0 * rising) * firmer) + hard * more_chord) / across
+        add_sample(patch, p, g, force, steep, length * area, spread, motion, damping)
 
 
 @kernel
@@ -190,3 +199,5 @@ def press_flat_end(shapes, b, centre, outward, aside, r, motion, material, fines
             area = min(r * r * DISC[s, 2], finest) * facing(outward, g)
             if area > 0.0:
                 press_point(patch, p, g, -phi, area, motion, material)
+                if material[4] == 0.0:
+                    set_square(patch, outward, g, -phi, min(r * r * DISC[s, 2], finest), material)

@@ -5,7 +5,7 @@ is all that could be inside; whether it is, and how deep, is asked anew in every
 was made, and a step that is taken back leaves nothing behind.
 """
 
-from impel.geometry.fields import box_field
+from impel.geometry.fields import inside_box
 from impel.geometry.kinds import CORE, INNER, RADIUS
 from impel.kernel import kernel
 from impel.motion.rotations import (
@@ -23,7 +23,7 @@ from impel.motion.rotations import (
     unrotate,
 )
 from impel.physics.broadphase import COUNTS, MOST, UNLISTED
-from impel.physics.patches import box_around, facing, overlap, press_point, rows_of
+from impel.physics.patches import box_around, facing, overlap, press_point, rows_of, set_square
 
 MARGIN = 0.05  # of the way to the middle of the smaller box: by which a point may move until a new list is due
 
@@ -57,10 +57,16 @@ def turned(turn, seen, p):
     return min(same, other) ** 0.5
 
 
+@kernel(inline=True)
+def _first(seen, p, side):
+    """Where the list of a side begins: the second comes right after the first, for memory is read by lines."""
+    return int(min(seen[p, COUNTS], MOST)) if side == 1 else 0
+
+
 @kernel
 def _list(contacts, p, side, a, b, centre, turn, margin):
     """Write down the points of A inside a box about B; returns how many there are, MOST + 1 if too many."""
-    samples, extent, rows = contacts.samples, contacts.extent, rows_of(turn)
+    samples, extent, rows, first = contacts.samples, contacts.extent, rows_of(turn), _first(contacts.seen, p, side)
     half = (extent[b, CORE] + margin, extent[b, CORE + 1] + margin, extent[b, CORE + 2] + margin)
     low, high = box_around(centre, rows, half)
     count = 0
@@ -72,20 +78,25 @@ def _list(contacts, p, side, a, b, centre, turn, margin):
             if abs(x) <= half[0] and abs(y) <= half[1] and abs(z) <= half[2]:
                 if count == MOST:
                     return MOST + 1
-                contacts.listed[p, side * MOST + count] = s
+                contacts.listed[p, first + count] = s
                 count += 1
     return count
 
 
 @kernel
 def press_listed(contacts, p, side, centre, rows, half, motion, material, finest, patch):
-    """The listed points of a box that are inside box B; the rest as in `press_points`."""
-    samples, listed, first = contacts.samples, contacts.listed, side * MOST
+    """The listed points of a box that are inside box B; the rest as in `press_points`, but the field is found at inside
+    points only: half of those listed are not."""
+    samples, listed, first = contacts.samples, contacts.listed, _first(contacts.seen, p, side)
     for k in range(first, first + int(contacts.seen[p, COUNTS + side])):
         s = listed[p, k]
         x = add(centre, transform(rows, get3(samples.at, s)))
-        phi, g = box_field(x, half[0], half[1], half[2])
-        if phi < 0.0:
-            area = facing(transform(rows, get3(samples.normal, s)), g)
-            if area > 0.0:
-                press_point(patch, x, g, -phi, area * min(samples.area[s], finest), motion, material)
+        if max(abs(x[0]) - half[0], abs(x[1]) - half[1], abs(x[2]) - half[2]) >= 0.0:
+            continue
+        phi, g = inside_box(x, half)
+        normal = transform(rows, get3(samples.normal, s))
+        area = facing(normal, g)
+        if area > 0.0:
+            press_point(patch, x, g, -phi, area * min(samples.area[s], finest), motion, material)
+            if material[4] == 0.0:
+                set_square(patch, normal, g, -phi, min(samples.area[s], finest), material)

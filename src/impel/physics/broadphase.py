@@ -18,9 +18,9 @@ from impel.physics.friction import REMEMBERED
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-MARGIN_SIZE = 0.15  # a body's margin: this share of its size ...
-MARGIN_TIME = 0.08  # ... plus the way it goes in this time, s. Measured: benchmarks/balls.py
-MARGIN_MOST = 0.5  # of its radius: what falls in a crowd must not list the whole crowd
+MARGIN_SIZE = 0.06  # a body's margin: this share of its size ...
+MARGIN_TIME = 0.03  # ... plus the way it goes in this time, s. Measured: benchmarks/balls.py and boxes.py
+MARGIN_MOST = 0.15  # of its radius: what falls in a crowd must not list the whole crowd
 
 # Entries of `near.info`: pairs listed, pairs there should be room for, whether the list is built, how often it was.
 COUNT, WANTED, BUILT, BUILDS = range(4)
@@ -100,7 +100,16 @@ def find_pairs(bodies, contacts, dt):
         near.info[COUNT],
         found,
     )
-    mix(contacts.pair, found, kind, extent, contacts.coating, bodies.inverse_mass, contacts.material)
+    mix(
+        contacts.pair,
+        found,
+        kind,
+        extent,
+        contacts.coating,
+        contacts.tables,
+        bodies.inverse_mass,
+        contacts.material,
+    )
     for p in range(found):
         contacts.seen[p, COUNTS] = UNLISTED
     near.info[COUNT] = found
@@ -285,5 +294,17 @@ def with_capacity(contacts, capacity):
         memory=larger(contacts.near.memory),
         table=np.full(2 ** int(2 * capacity).bit_length(), -1, np.int64),
     )
-    per_pair = ("touching", "friction", "load", "place", "pair", "material", "seen", "listed", "clear")
+    per_pair = [
+        "touching",
+        "friction",
+        "load",
+        "place",
+        "pair",
+        "material",
+        "joined",
+        "table",
+        "seen",
+        "listed",
+        "clear",
+    ]
     return replace(contacts, near=near, **{name: larger(getattr(contacts, name)) for name in per_pair})

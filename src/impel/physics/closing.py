@@ -49,11 +49,11 @@ RELEASES = 4  # times that limits which pull are let go of in one iteration
 
 
 @kernel
-def close_gaps(bodies, joints, island, iterations):
+def close_gaps(bodies, joints, island, iterations, enough):
     """Close the gaps of an island's joints, moving heavy bodies least; return the largest that remains, in m or rad.
 
     Newton's method, damped where it does not get nearer (Levenberg and Marquardt). Bodies that cannot move stay. All
-    are left where the gaps were smallest.
+    are left where the gaps were smallest. Nothing is tried to make gaps smaller that are small `enough`.
     """
     begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
     tile, tile_end = joints.island[island, TILE], joints.island[island + 1, TILE]
@@ -71,6 +71,8 @@ def close_gaps(bodies, joints, island, iterations):
             best, gap = size, worst_row(joints, tile, tile_end, 1.0)
             damping = 0.1 * damping if damping > LEAST else 0.0
             keep_best(bodies, joints, island)
+        elif gap <= enough:
+            break
         elif not back:
             damping = max(10.0 * damping, LEAST)
             take_best(bodies, joints, island)
@@ -92,14 +94,14 @@ def close_gaps(bodies, joints, island, iterations):
 
 
 @kernel
-def close_evenly(bodies, joints, island, iterations):
+def close_evenly(bodies, joints, island, iterations, enough):
     """The same with equal masses.
 
     By mass a light body is always cheaper to turn than a heavy one to pull, even where only pulling helps: there
     gaps close more surely if all bodies count alike, and their joints' points move as easily by turning as by shifting.
     """
     _swap_weights(bodies, joints, island)
-    gap = close_gaps(bodies, joints, island, iterations)
+    gap = close_gaps(bodies, joints, island, iterations, enough)
     _swap_weights(bodies, joints, island)
     return gap
 

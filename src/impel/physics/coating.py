@@ -3,15 +3,19 @@
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from impel.geometry.baking import bake
 from impel.geometry.kinds import BOX, CAPSULE, CORE, CYLINDER, INNER, MESH, PLANE, SKIN, SPHERE, solid
 from impel.geometry.shapes import form
 from impel.kernel import kernel
+from impel.physics.pressures import COLUMNS, depth_at, make_table, pressure
 
 # Columns of `contacts.material`, what two coatings make together.
-STIFFNESS, DAMPING, FRICTION, LIMIT, HARD, ROOM, FIRM, ROLLING, ROUND = range(9)
+STIFFNESS, DAMPING, FRICTION, LIMIT, HARD, ROOM, FIRM, ROLLING, ROUND, VARIED = range(10)
 # Columns of `contacts.coating`.
-SOFTNESS, THICKNESS, LOSS, ROUGHNESS, FINEST, FIRMNESS, RESISTANCE, CURVED = range(8)
+SOFTNESS, THICKNESS, LOSS, ROUGHNESS, FINEST, FIRMNESS, RESISTANCE, CURVED, VARIES = range(9)
 
 STOPPING_SPEED = 30.0  # m/s: beyond its limit a coating stiffens so much that it stops a body as fast as this
 
@@ -31,12 +35,13 @@ MESH_FIRM, MESH_FIRM_SHARE = 2.5e-4, 0.05  # m, or that share: what has thin par
 class Coating(NamedTuple):
     """The elastic layer of a body."""
 
-    stiffness: float  # N/m³: pressure per depth; infinite is rigid
+    stiffness: float  # N/m³: pressure per depth, at the surface; infinite is rigid
     thickness: float  # m: pressed deeper than this it stiffens
     damping: float = 0.5  # s/m (Hunt and Crossley): restitution 0.86, 0.55, 0.36 for 0.1, 0.5, 1 at 2.4 m/s
     friction: float = 0.6
     rolling: float = 0.01  # of the load: what holds back a ball that rolls; lever over radius
     firm: float = math.inf  # m: pressed this deep it is twice as hard as at first
+    curve: tuple[tuple[float, float], ...] = ()  # (m, N/m³): where stiffness varies with the depth, at some depths
 
 
 def default_coating(shape: dict[str, Any], mass: float) -> Coating:
@@ -55,6 +60,26 @@ def default_coating(shape: dict[str, Any], mass: float) -> Coating:
             overlap += math.pi * r * sink**2
     firm = min(MESH_FIRM, MESH_FIRM_SHARE * inner) if kind == MESH else FIRM_SHARE * inner
     return Coating(mass * 9.81 / overlap, 0.25 * inner, firm=firm)
+
+
+# Where the table of a coating that grows firmer has its rows, in depths at which it is twice as hard.
+FIRM_ROWS = (0.0, 0.3, 0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 2.7, 3.5, 5.0, 7.0, 10.0)
+
+
+def table_of(own: Coating, rows: int | None = None) -> NDArray[np.float64]:
+    """(rows, 6) how its pressure grows with the depth, see `pressures.py`."""
+    points = own.curve or ((0.0, own.stiffness),)
+    if not own.curve and math.isfinite(own.firm):
+        points = tuple((x * own.firm, own.stiffness * (1.0 + 5.0 * x**4)) for x in FIRM_ROWS)
+    return make_table(points, rows)
+
+
+def make_tables(coatings: list[Coating]) -> NDArray[np.float64]:
+    """(N, rows, 6) of all of them; without rows where no stiffness varies with the depth."""
+    if not any(own.curve for own in coatings):
+        return np.zeros((len(coatings), 0, COLUMNS))
+    rows = max(len(table_of(own)) for own in coatings)
+    return np.array([table_of(own, rows) for own in coatings])
 
 
 def rolling_radius(shape: dict[str, Any]) -> float:
@@ -78,7 +103,14 @@ def both_press(kind_a, kind_b):
 
 
 @kernel
-def mix(pair, count, kind, extent, coating, inverse_mass, material):
+def _most(coating, extent, tables, i):
+    """The pressure that a coating bears until it is pressed to its full thickness."""
+    thickness = min(coating[i, THICKNESS], extent[i, INNER])
+    return pressure(tables[i], thickness) if thickness < math.inf and coating[i, SOFTNESS] > 0.0 else math.inf
+
+
+@kernel
+def mix(pair, count, kind, extent, coating, tables, inverse_mass, material):
     """What the coatings of each pair make together: two springs in a row.
 
     The layers share the depth in the ratio of their softness, so the pair stiffens when the first of them is
@@ -87,6 +119,11 @@ def mix(pair, count, kind, extent, coating, inverse_mass, material):
     for p in range(count):
         a, b = pair[p, 0], pair[p, 1]
         soft_a, soft_b = coating[a, SOFTNESS], coating[b, SOFTNESS]
+        varied = coating[a, VARIES] + coating[b, VARIES] > 0.0
+        if varied:
+            # As soft as each is on the whole way until the first is pressed to its full thickness.
+            most = min(_most(coating, extent, tables, a), _most(coating, extent, tables, b))
+            soft_a, soft_b = depth_at(tables[a], most)[0] / most, depth_at(tables[b], most)[0] / most
         soft = soft_a + soft_b
         is_round = kind[a] <= CAPSULE
         room = extent[b, INNER] + (extent[a, INNER] if is_round else 0.0)
@@ -115,3 +152,4 @@ def mix(pair, count, kind, extent, coating, inverse_mass, material):
         material[p, FIRM] = share_a**5 * coating[a, FIRMNESS] + share_b**5 * coating[b, FIRMNESS]
         material[p, ROLLING] = math.sqrt(coating[a, RESISTANCE] * coating[b, RESISTANCE])
         material[p, ROUND] = min(coating[a, CURVED], coating[b, CURVED])  # the smaller one rolls on the other
+        material[p, VARIED] = 1.0 if varied else 0.0

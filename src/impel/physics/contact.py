@@ -5,6 +5,7 @@ the present state and judges whether the step was too long to be believed.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from impel.geometry.fields import Shapes
 from impel.geometry.kinds import BOX, CORE, CYLINDER, MESH, PLANE, RADIUS, SKIN, SPHERE
 from impel.geometry.samples import Samples, make_samples
 from impel.geometry.shapes import make_extents, make_shapes
-from impel.kernel import Floats2, Integers2, Shorts2, Singles2, kernel, struct
+from impel.kernel import Floats2, Floats3, Integers2, Shorts2, Singles2, kernel, struct
 from impel.motion.rotations import (
     add,
     axpy,
@@ -52,8 +53,19 @@ from impel.physics.broadphase import (
     Near,
     with_capacity,
 )
-from impel.physics.coating import Coating, both_press, default_coating, rolling_radius
-from impel.physics.friction import CRUSHED, FORCE, KEPT, REMEMBERED, SHEAR, resist_rolling, rub
+from impel.physics.coating import Coating, both_press, default_coating, make_tables, rolling_radius
+from impel.physics.friction import (
+    CRUSHED,
+    FORCE,
+    KEPT,
+    REMEMBERED,
+    SHEAR,
+    TAKEN,
+    THROUGH,
+    give_back,
+    resist_rolling,
+    rub,
+)
 from impel.physics.hollows import FOUND, press_ball_all_round
 from impel.physics.mesh_points import list_mesh_points, press_mesh_points, presses_as_mesh
 from impel.physics.patches import (
@@ -67,21 +79,25 @@ from impel.physics.patches import (
     rows_of,
     sum_up,
 )
+from impel.physics.pressures import COLUMNS as TABLED
+from impel.physics.pressures import ROWS, join
 from impel.physics.sleep import REST_PULL, is_still, push, wake
 from impel.physics.verdicts import GOOD, NOT_A_NUMBER, TOO_DEEP, TOO_FAR, TOO_STIFF
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-STIFFNESS_BOUND = 0.75  # a step is too long when this x stiffness x dt² / mass > 1, that is dt > 1.2/ω; the sum over
-# all contacts of a body, in whatever direction, is well above ω²
+STIFFNESS_BOUND = 0.75  # a step is too long when this x stiffness x dt² / mass > 1, that is dt > 1.2/ω. (The fastest
+# swing of a heap is 1.1 times the largest sum over the contacts of a body; damped, it is stable up to dt = 1.4/ω.)
 BLOW_CARE = 8.0  # x that for blows: undamped ones then keep their energy within 1 % ...
 CARELESS = 0.25  # s/m: ... and ones damped so much lose more than that anyway
 PUSH, PUSHED = 200.0, 0.5  # m/s², m/s: how bodies that are crushed, deeper than their coatings, are pushed apart ...
+CAUGHT = 0.25  # of the limit: what is pressed so deep on something at rest yields no more to what is key-framed
 CRUSHED_STRAIN = 1e7  # 1/s²: ... and the strain they ask care for: the limit on their force keeps them from ringing
 SLIDES = 1e-4  # m/s: what slips this fast at Coulomb's limit slides
 DEPTH_SHARE = 0.5  # of the limit, by which the depth may change in a step
 FAINT = 1e-3  # of its elastic part: what is left of a force that damping all but takes away
+NOW = 2.0  # what is added to `caught` at the present state, beside that of the last one
 NEAR = 1e-3  # m: what is so near is as good as touching for whoever stands there
 ROOM_SHARE = 0.5  # of the room, by which bodies may approach each other in a step
 
@@ -91,12 +107,15 @@ class Contacts:
     """The coatings of N bodies, and room for P pairs of them."""
 
     touching: Floats  # (P,) 1 while the two overlap
-    friction: Floats2  # (P, 12) friction.FORCE ...
+    friction: Floats2  # (P, 23) friction.FORCE ...
     load: Floats  # (P,) normal force at the present state, where touching
     place: Floats2  # (P, 14) POINT ...: where the two touch, or touched and are still near
     pair: Integers2  # (P, 2) written by `find_pairs`, as is the next
-    material: Floats2  # (P, 9) coating.STIFFNESS ...
-    coating: Floats2  # (N, 8) coating.SOFTNESS ...
+    material: Floats2  # (P, 10) coating.STIFFNESS ...
+    coating: Floats2  # (N, 9) coating.SOFTNESS ...
+    tables: Floats3  # (N, rows, 6) how pressure grows with the depth, see pressures.py; no rows where none varies
+    joined: Integers  # (P,) scratch: which two bodies ...
+    table: Floats3  # (P, 0 or 64, 6) ... the table of a pair was made for, when they last touched
     extent: Floats2  # (N, 6) geometry.shapes.RADIUS ...
     shapes: Shapes
     samples: Samples | None
@@ -104,17 +123,18 @@ class Contacts:
     seen: Floats2  # (P, 11) of two boxes or meshes: where they were when ...
     listed: Shorts2  # (P, 80 or 800) ... the points of each that may be inside the other were listed, see box_points.py
     clear: Singles2  # (P, 0 or 800) ... and how far each of a mesh's was from the other then
+    caught: Floats  # (N,) 1 for what is pressed deep on something at rest
     strain: Floats  # (N,) scratch: stiffness felt by a body over its inertia, 1/s²
     patch: Floats2  # (2 + FOUND, COLUMNS) scratch
 
-    STATE = ("touching", "friction", "place")
+    STATE = ("caught", "touching", "friction", "place")
     KEPT = ("pair", "material")
 
 
 def make_contacts(
     bodies: Bodies,
     shapes: list[dict[str, Any]],
-    coatings: list[Coating | None],
+    coatings: Sequence[Coating | None],
     *,
     collides: list[bool] | None = None,
     tied: list[tuple[int, int]] | None = None,
@@ -127,9 +147,9 @@ def make_contacts(
     arrays = make_shapes(shapes)
     samples = make_samples(shapes, arrays)
     finest = _finest_points(arrays, samples)
-    coating = np.zeros((n, 8))
-    for i in range(n):
-        coating[i] = coating_row(coatings[i] or default_coating(shapes[i], bodies.mass[i]), shapes[i], finest[i])
+    own = [coatings[i] or default_coating(shapes[i], bodies.mass[i]) for i in range(n)]
+    coating = np.array([coating_row(own[i], shapes[i], finest[i]) for i in range(n)])
+    tables = make_tables(own)
     near = Near(
         info=np.zeros(4, np.int64),
         box=np.zeros((n, 6)),
@@ -148,8 +168,11 @@ def make_contacts(
         load=np.zeros(0),
         place=np.zeros((0, PLACE)),
         pair=np.zeros((0, 2), np.int64),
-        material=np.zeros((0, 9)),
+        material=np.zeros((0, 10)),
         coating=coating,
+        tables=tables,
+        joined=np.zeros(0, np.int64),
+        table=room_for_tables(tables, 0),
         extent=make_extents(arrays),
         shapes=arrays,
         samples=samples,
@@ -157,6 +180,7 @@ def make_contacts(
         seen=np.zeros((0, SEEN)),
         listed=np.zeros((0, 2 * (MOST if arrays.grid is None else MOST_OF_MESH)), np.int32),
         clear=np.zeros((0, 0 if arrays.grid is None else 2 * MOST_OF_MESH), np.float32),
+        caught=np.zeros(n),
         strain=np.zeros(n),
         patch=np.zeros((2 + FOUND, COLUMNS)),
     )
@@ -164,9 +188,15 @@ def make_contacts(
 
 
 def coating_row(own: Coating, shape: dict[str, Any], finest: float) -> tuple[float, ...]:
-    """(8,) a coating as kernels know it; `finest` is the area of a typical point of its body."""
+    """(9,) a coating as kernels know it; `finest` is the area of a typical point of its body."""
     firmness, curved = 1.0 / own.firm**4, rolling_radius(shape)
-    return 1.0 / own.stiffness, own.thickness, own.damping, own.friction, finest, firmness, own.rolling, curved
+    row = (1.0 / own.stiffness, own.thickness, own.damping, own.friction, finest, firmness, own.rolling, curved)
+    return *row, 1.0 if own.curve else 0.0
+
+
+def room_for_tables(tables: Floats, pairs: int) -> Floats:
+    """(P, 0 or 64, 6) for what the tables of so many pairs make together."""
+    return np.zeros((pairs, ROWS if tables.shape[1] else 0, TABLED))
 
 
 def _finest_points(shapes: Shapes, samples: Samples | None) -> Floats:
@@ -202,6 +232,7 @@ def contact_forces(bodies, contacts, dt):
             verdict = max(verdict, _meet(bodies, contacts, p, dt))
     wake(bodies, contacts.extent[:, RADIUS])
     for i in range(len(bodies.mass)):
+        contacts.caught[i] = 1.0 if contacts.caught[i] >= NOW else 0.0
         if STIFFNESS_BOUND * contacts.strain[i] * dt * dt > 1.0:
             verdict = max(verdict, TOO_STIFF)
     return verdict
@@ -235,13 +266,15 @@ def _meet(bodies, contacts, p, dt):
     apart = sub(get3(bodies.position, a), get3(bodies.position, b))
     approach = sub(get3(bodies.velocity, a), get3(bodies.velocity, b))
     reach = extent[a, RADIUS] + extent[b, RADIUS]
-    room = ROOM_SHARE * materials[p, coating_of.ROOM]
     square = dot(apart, apart)
     if square > reach * reach:
-        _part(bodies, contacts, p, dt)
+        if contacts.touching[p] != 0.0 or contacts.place[p, MET] > 0.0:
+            _part(bodies, contacts, p, dt)
         # Far apart now, but in a long step they may have passed through each other.
-        way = dot(approach, approach) * dt * dt
-        return TOO_FAR if way > room * room and math.sqrt(way) > math.sqrt(square) - reach else GOOD
+        way = math.sqrt(dot(approach, approach)) * dt
+        passed = way > math.sqrt(square) - reach and way > ROOM_SHARE * materials[p, coating_of.ROOM]
+        return TOO_FAR if passed else GOOD
+    room = ROOM_SHARE * materials[p, coating_of.ROOM]
 
     kind_a, kind_b = contacts.shapes.kind[a], contacts.shapes.kind[b]
     qa, qb = get4(bodies.orientation, a), get4(bodies.orientation, b)
@@ -251,7 +284,12 @@ def _meet(bodies, contacts, p, dt):
     mass = 1.0 / (bodies.inverse_mass[a] + bodies.inverse_mass[b])
     damping, limit = materials[p, coating_of.DAMPING], materials[p, coating_of.LIMIT]
     hard, firm = materials[p, coating_of.HARD], materials[p, coating_of.FIRM]
-    material = (materials[p, coating_of.STIFFNESS], damping, limit, hard, firm)
+    varied = materials[p, coating_of.VARIED] == 1.0
+    if varied and contacts.joined[p] != 1 + a * len(bodies.mass) + b:
+        join(contacts.tables[a], contacts.tables[b], contacts.table[p])
+        contacts.joined[p] = 1 + a * len(bodies.mass) + b
+    row = p if varied else -1  # and by reference: an array in a tuple would be handed on as ten numbers
+    material = (materials[p, coating_of.STIFFNESS], damping, limit, hard, firm, row, contacts)
     motion = (sub(approach, cross(spin_a, apart)), sub(spin_a, spin_b))
     gap, speed = _press_into(contacts, p, 0, a, b, qa, qb, apart, motion, material, patch[0])
     verdict = TOO_FAR if speed * dt > room and gap < speed * dt else GOOD
@@ -273,9 +311,11 @@ def _meet(bodies, contacts, p, dt):
     force, moment, centre, products, elastic, stiffness, rate, depth = sum_up(patch, both, qa, qb, apart, mass)
     spread = max(0.0, products[0][0] + products[1][1] + products[2][2])
     # Crushed, by a blow, between bodies that do not give way, or placed so: until it is out of its firm depth again.
-    placed = dt == 0.0 or contacts.friction[p, CRUSHED] == 1.0
-    crushed = depth > limit or (placed and firm * depth**4 > 1.0)
-    contacts.friction[p, CRUSHED] = 1.0 if crushed else 0.0
+    placed = dt == 0.0 or contacts.friction[p, CRUSHED] > 0.0
+    deep = depth > limit or firm * depth**4 > 1.0
+    through = deep and _goes_through(bodies, contacts, p, depth > CAUGHT * limit)
+    crushed = depth > limit or (placed and deep) or through
+    contacts.friction[p, CRUSHED] = THROUGH if through else 1.0 if crushed else 0.0
     load = norm(force)
     normal = scale(force, 1.0 / max(load, 1e-300))
     arm = sub(centre, apart)
@@ -310,10 +350,18 @@ def _meet(bodies, contacts, p, dt):
     if crushed:  # it is stopped with any force, but not thrown back
         closing = -dot(slip, normal)
         push_out = PUSH * max(0.0, 1.0 + min(closing, 0.0) / PUSHED) / give
-        allowed = min(allowed, push_out + max(closing, 0.0) / max(give * dt, 1e-300))
+        stop = max(closing, 0.0) / (give * dt) if dt > 0.0 and not through else 0.0
+        allowed = min(allowed, push_out + stop)
     if allowed < load:
         force, moment = scale(force, allowed / load), scale(moment, allowed / load)
         load, stiffness = allowed, stiffness / excess
+    if firm == 0.0:  # both are as soft as they were told to be
+        if dt == 0.0 and contacts.touching[p] == 0.0:
+            contacts.friction[p, TAKEN] = elastic * depth  # at least: they were placed so
+        torques = (sub(moment, cross(apart, force)), scale(moment, -1.0))
+        ease = _ease(bodies, a, cross(arm, normal)) + _ease(bodies, b, cross(centre, normal))
+        share = give_back(contacts.friction, p, force, torques, approach, (spin_a, spin_b), load, ease, dt)
+        force, moment, load = scale(force, share), scale(moment, share), share * load
 
     spin, turn = scale(add(spin_a, spin_b), 0.5), dot(sub(spin_a, spin_b), normal)
     grip_most = materials[p, coating_of.FRICTION] * load
@@ -351,6 +399,22 @@ def _meet(bodies, contacts, p, dt):
 
 
 @kernel
+def _goes_through(bodies, contacts, p, pressed):
+    """Whether a body of a pair, which is key-framed, goes through the other, which something at rest holds up.
+
+    Neither would ever give way. What stands on the ground must not be trodden into it: so it is the one that moves that
+    is let through, and only pushes gently. Notes who is held up.
+    """
+    for side in range(2):
+        loose, led = contacts.pair[p, side], contacts.pair[p, 1 - side]
+        if bodies.inverse_mass[led] == 0.0 and not is_still(bodies, led):
+            return contacts.friction[p, CRUSHED] == THROUGH or contacts.caught[loose] % NOW == 1.0
+        if bodies.inverse_mass[led] == 0.0 and pressed and contacts.caught[loose] < NOW:
+            contacts.caught[loose] += NOW
+    return False
+
+
+@kernel
 def _part(bodies, contacts, p, dt):
     """A pair that is apart remembers nothing of its friction, and where it met only while it is near; one of the two
     that sleeps misses the other."""
@@ -376,7 +440,8 @@ def _press_into(contacts, p, side, a, b, qa, qb, apart, motion, material, patch)
     """Sum up how A's surface presses into B's field, which is one side of pair p: 0, or 1 where A is its second body.
 
     `motion` is the velocity of A's points against B's, at B's centre, and the spin; `material` is stiffness,
-    damping, limit, hardness and firmness of the two coatings together.
+    damping, limit, hardness and firmness of the two coatings together, and where their stiffness varies with the depth,
+    the row of `contacts.table` that tells how, else -1.
     Returns a lower bound of the gap, and an upper bound of the speed at which it closes or opens.
     """
     shapes, extent, finest = contacts.shapes, contacts.extent, contacts.coating[b, coating_of.FINEST]

@@ -1,4 +1,4 @@
-"""Coulomb friction that lets bodies rest."""
+"""Coulomb friction that lets bodies rest, and what pairs remember besides."""
 
 import math
 
@@ -6,15 +6,20 @@ from impel.kernel import kernel
 from impel.motion.rotations import axpy, cross, dot, get3_at, norm, scale, set3_at
 
 # Columns of `contacts.friction`: what the springs of a pair did last, on the first body, and how stiff they were; and
-# whether the pair was crushed, deeper than its coatings, and is still being pushed apart; and the
-# whole force on the first body when either of the two fell asleep.
-FORCE, TORQUE, STIFFNESS, ROLL, CRUSHED, KEPT = 0, 3, 4, 5, 8, 9
-REMEMBERED = 12  # columns in all
+# whether the pair was crushed, deeper than its coatings, and is still being pushed apart, or goes through; and the
+# whole force on the first body when either of the two fell asleep. And, see `give_back`, the work that pressing them
+# together took and that which came back, and the last force between them with its torques on both.
+FORCE, TORQUE, STIFFNESS, ROLL, CRUSHED, KEPT, TAKEN, GIVEN, PRESS = 0, 3, 4, 5, 8, 9, 12, 13, 14
+REMEMBERED = 23  # columns in all
+THROUGH = 2.0  # of CRUSHED: one of the two is key-framed, and the other held up by something at rest
 
 # Tangential stiffness over normal: at the rim of a rolling ball 2/7 of its mass is felt, so both directions
 # swing equally fast and friction never asks for shorter steps.
 SHEAR = 2.0 / 7.0
 SHEAR_DAMPING = 0.5  # of critical: what rests on friction comes to rest
+GAIN = 3e-3  # of the work that pressing two together took: so much more may come back
+GENTLE = 0.05  # m/s: as fast as this what has nothing to give is pushed apart in any case
+
 ROLL_SHARE = 0.05  # stiffness against rolling over shear's: soft enough to need no care, and yields by 0.1° at most
 
 
@@ -68,3 +73,33 @@ def resist_rolling(friction, p, spin, turning, normal, most, radius, stiffness, 
         set3_at(friction, p, ROLL, held)
     held = axpy(-2.0 * radius * math.sqrt(stiff * mass), turning, held)
     return scale(held, min(1.0, most / max(norm(held), 1e-300)))
+
+
+@kernel
+def give_back(friction, p, force, torques, velocity, spins, load, ease, dt):
+    """The share of a force between two soft bodies that may act, so that no more energy comes back than pressing them
+    together took.
+
+    Of points on a surface it depends on the way how hard they press: an edge that comes in from the side meets nothing
+    until another face is nearer. On the way out that would be energy from nowhere. What has none left to give is pushed
+    apart gently. `torques` and `spins` are those of both bodies, `velocity` is that of the first against the second;
+    motions are of half a step ago, between the kicks of this force and of the one before, and energies those of kicks.
+    """
+    before = dot(get3_at(friction, p, PRESS), velocity)
+    before += dot(get3_at(friction, p, PRESS + 3), spins[0]) + dot(get3_at(friction, p, PRESS + 6), spins[1])
+    power = dot(force, velocity) + dot(torques[0], spins[0]) + dot(torques[1], spins[1])
+    was, eighth = norm(get3_at(friction, p, PRESS)), 0.125 * ease * dt * dt
+    # What a whole kick gives, half of it in this step and half in the next: dt·power·share + 4·eighth·(load·share)².
+    left = (1.0 + GAIN) * friction[p, TAKEN] - friction[p, GIVEN] - 0.5 * dt * before + eighth * was * was
+    share, half = 1.0, 0.5 * dt * power
+    if 2.0 * half + 4.0 * eighth * load * load > left:
+        squared = 4.0 * eighth * load * load
+        share = (math.sqrt(max(half * half + squared * left, 0.0)) - half) / max(squared, 1e-300)
+        gentle = (GENTLE - power / load) / max(ease * load * dt, 1e-300)
+        share = min(max(share, gentle, 0.0), 1.0)
+    work = 0.5 * dt * before + share * half + eighth * (share * share * load * load - was * was)
+    friction[p, GIVEN if work > 0.0 else TAKEN] += abs(work)
+    set3_at(friction, p, PRESS, scale(force, share))
+    set3_at(friction, p, PRESS + 3, scale(torques[0], share))
+    set3_at(friction, p, PRESS + 6, scale(torques[1], share))
+    return share

@@ -1,9 +1,9 @@
 """The patch where body A presses into the field of body B: how much of A is inside B, and the force that gives.
 
 Pressure is stiffness x depth, so the force is stiffness x volume of the overlap, along the gradient of B's
-field. (Default coatings grow firmer: stiffness x depth x (1 + (depth/firm)⁴).) Round surfaces are sampled where they
-touch and the overlap is known in closed form; flat and free surfaces carry fixed points with an area. All of this
-happens in B's frame. A patch is a row of sums.
+field. (Default coatings grow firmer: stiffness x depth x (1 + (depth/firm)⁴); others may vary as they are told to, see
+`pressures.py`.) Round surfaces are sampled where they touch and the overlap is known in closed form; flat and free
+surfaces carry fixed points with an area. All of this happens in B's frame. A patch is a row of sums.
 """
 
 import math
@@ -12,6 +12,7 @@ from impel.geometry.fields import box_field, field
 from impel.geometry.kinds import BLOB, BOX, MESH
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, rotate, scale, sub, transform
+from impel.physics.pressures import energy_at, pressure, slope, sum_layers
 
 # Columns of a patch, all in B's frame and about B's centre.
 FORCE = 0  # (3) on A, with damping
@@ -75,6 +76,12 @@ def add_sample(patch, p, u, force, stiffness, volume, spread, motion, damping):
 
 
 @kernel
+def add_varied(patch, p, u, force, stiffness, volume, spread, motion, damping):
+    """The same where stiffness varies with the depth: in a place of its own, so that it costs others nothing."""
+    add_sample(patch, p, u, force, stiffness, volume, spread, motion, damping)
+
+
+@kernel
 def distance(shapes, b, p):
     """The field of b with a gradient of length 1; that of a blob is shorter where it blends, of a mesh at edges."""
     phi, g = field(shapes, b, p)
@@ -104,7 +111,7 @@ def firm_at(depth, material):
 @kernel
 def press_balls(ra, rb, u, gap, motion, material, patch):
     """Ball A, beyond a gap from ball B along u: the exact lens."""
-    stiffness, damping, limit, hard, _ = material
+    stiffness, damping, limit, hard, _, row, contacts = material
     depth = -gap
     d = ra + rb + gap  # between the centres
     if d > abs(ra - rb):
@@ -116,53 +123,61 @@ def press_balls(ra, rb, u, gap, motion, material, patch):
     beyond = max(0.0, depth - limit)
     r = ra * rb / (ra + rb)
     firmer, rising = firm_at(depth, material)
-    force = stiffness * (volume + math.pi / 3.0 * firmer * r * depth * depth) + hard * math.pi * r * beyond * beyond
-    slope = stiffness * math.pi * (rim + (2.0 + 4.0 * rising) / 3.0 * firmer * r * depth)
-    slope += hard * 2.0 * math.pi * r * beyond
     patch[DEPTH] = max(patch[DEPTH], depth)
     p = scale(u, rb - depth * ra / (ra + rb))
-    add_sample(patch, p, u, force, slope, volume, rim / 3.0, motion, damping)
+    if row >= 0:
+        force, steep = sum_layers(contacts.table[row], depth, volume, math.pi * rim, 0.0)
+        force += hard * math.pi * r * beyond * beyond
+        steep += hard * 2.0 * math.pi * r * beyond
+        add_varied(patch, p, u, force, steep, volume, rim / 3.0, motion, damping)
+        return
+    force = stiffness * (volume + math.pi / 3.0 * firmer * r * depth * depth) + hard * math.pi * r * beyond * beyond
+    steep = stiffness * math.pi * (rim + (2.0 + 4.0 * rising) / 3.0 * firmer * r * depth)
+    steep += hard * 2.0 * math.pi * r * beyond
+    add_sample(patch, p, u, force, steep, volume, rim / 3.0, motion, damping)
 
 
 @kernel
 def press_ball(r, centre, u, phi, share, motion, material, patch):
     """A ball, or the share of it that ends a capsule, against a field that is flat at its scale."""
-    stiffness, damping, limit, hard, _ = material
+    stiffness, damping, limit, hard, _, row, contacts = material
     depth = r - phi
-    volume, slope = _cap_volume(r, depth)
-    more, more_slope = _cap_volume(r, depth - limit)
+    volume, area = _cap_volume(r, depth)
+    more, more_area = _cap_volume(r, depth - limit)
     # The fifth powers of the depth, summed over the cap, and the derivative.
     d = min(depth, 2.0 * r)
     firmer, rising = firm_at(d, material)
     firmer *= 2.0 * math.pi * d
-    firmer_slope = firmer * (r - d / 6.0 if rising == 1.0 else r / 3.0 - d / 14.0)
+    firmer_area = firmer * (r - d / 6.0 if rising == 1.0 else r / 3.0 - d / 14.0)
     firmer *= d * (r / 6.0 - d / 42.0)
-    force = share * (stiffness * (volume + firmer) + hard * more)
     patch[DEPTH] = max(patch[DEPTH], depth)
     # A paraboloid: mean square radius of its pressure a third of the rim's, centre of volume at 2/3 of its depth.
     p = axpy(min(depth, r) * 2.0 / 3.0 - r, u, centre)
-    add_sample(
-        patch,
-        p,
-        u,
-        force,
-        share * (stiffness * (slope + firmer_slope) + hard * more_slope),
-        share * volume,
-        slope / (3.0 * math.pi),
-        motion,
-        damping,
-    )
+    spread = area / (3.0 * math.pi)
+    if row >= 0:
+        force, steep = sum_layers(contacts.table[row], d, volume, area, 0.0)
+        force, steep = share * (force + hard * more), share * (steep + hard * more_area)
+        add_varied(patch, p, u, force, steep, share * volume, spread, motion, damping)
+        return
+    force = share * (stiffness * (volume + firmer) + hard * more)
+    steep = share * (stiffness * (area + firmer_area) + hard * more_area)
+    add_sample(patch, p, u, force, steep, share * volume, spread, motion, damping)
 
 
 @kernel(inline=True)
 def press_point(patch, p, u, depth, area, motion, material):
-    stiffness, damping, limit, hard, _ = material
-    firmer, rising = firm_at(depth, material)
-    beyond = max(0.0, depth - limit)
-    force = area * (stiffness * depth * (1.0 + firmer) + hard * beyond)
-    slope = area * (stiffness * (1.0 + (1.0 + 4.0 * rising) * firmer) + (hard if depth > limit else 0.0))
+    stiffness, damping, limit, hard, _, row, contacts = material
     patch[DEPTH] = max(patch[DEPTH], depth)
-    add_sample(patch, p, u, force, slope, area * depth, 0.0, motion, damping)
+    beyond = max(0.0, depth - limit)
+    if row >= 0:
+        force = area * (pressure(contacts.table[row], depth) + hard * beyond)
+        steep = area * (slope(contacts.table[row], depth) + (hard if depth > limit else 0.0))
+        add_varied(patch, p, u, force, steep, area * depth, 0.0, motion, damping)
+        return
+    firmer, rising = firm_at(depth, material)
+    force = area * (stiffness * depth * (1.0 + firmer) + hard * beyond)
+    steep = area * (stiffness * (1.0 + (1.0 + 4.0 * rising) * firmer) + (hard if depth > limit else 0.0))
+    add_sample(patch, p, u, force, steep, area * depth, 0.0, motion, damping)
 
 
 @kernel(inline=True)
@@ -172,6 +187,24 @@ def facing(normal, u):
     if c >= GRAZING:
         return c
     return c * c / GRAZING if c > 0.0 else 0.0
+
+
+@kernel
+def set_square(patch, normal, u, depth, area, material):
+    """Turn a point that presses until it is as square to the field as it may: what it presses with depends on that, and
+    without this torque it could gain energy by turning."""
+    stiffness, _, limit, hard, _, row, contacts = material
+    c = -dot(normal, u)
+    beyond = max(0.0, depth - limit)
+    firmer, rising = firm_at(depth, material)
+    energy = 0.5 * stiffness * depth * depth * (1.0 + (firmer / 3.0 if rising == 1.0 else firmer))
+    if row >= 0:
+        energy = energy_at(contacts.table[row], depth)
+    energy = area * (energy + 0.5 * hard * beyond * beyond)
+    moment = scale(cross(normal, u), energy * (1.0 if c >= GRAZING else 2.0 * c / GRAZING))
+    patch[MOMENT] += moment[0]
+    patch[MOMENT + 1] += moment[1]
+    patch[MOMENT + 2] += moment[2]
 
 
 @kernel
@@ -210,6 +243,8 @@ def press_points(shapes, b, samples, a, centre, turn, half, motion, material, fi
                 area = facing(normal, g)
                 if area > 0.0:
                     press_point(patch, p, g, -phi, area * min(samples.area[s], finest), motion, material)
+                    if material[4] == 0.0:
+                        set_square(patch, normal, g, -phi, min(samples.area[s], finest), material)
 
 
 @kernel(inline=True)

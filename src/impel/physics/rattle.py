@@ -74,8 +74,11 @@ SLOW = 1e-3  # m/s
 EXACT_LEAP, EXACT_RAISED = 0.1, 1.01  # the same for exact steps, which converge also where they are far too long ...
 FINE_LEAP, FINE_RAISED = 0.02, 1.001  # ... and where these, and quick ones that took long, are precise
 FINE_LOST = 2e-6  # over all motion: what joints may take more of it at the end of such a step than at its start
+BURST = 100.0  # times the energy there was: what joints leave more of is rounding, in loops that are jammed
+GAVE_WAY = 1e300  # J: the effort of joints that nothing can hold, which is beyond comparison
 EASY = 3  # iterations that do not take long
-CLOSINGS = 40  # iterations in a step that must be taken
+CLOSINGS = 40  # iterations in a step that must be taken ...
+CLOSED = 1e-11  # m or rad: ... and where no more is tried: what is left is a blow in the next step, which is short
 CALM = 4e-4  # s: how fast motion dies that cannot go on
 
 
@@ -236,7 +239,7 @@ def hold_or_give_way(bodies, joints, island, dt):
         if turn < LEAP and growth < RAISED:  # if it must be taken, it gains nothing by it
             slow_down(bodies, joints, island, math.sqrt(1.0 / growth))
             return DIVERGED
-    joints.effort[island] = math.inf
+    joints.effort[island] = GAVE_WAY
     restore(bodies, joints, island)
     give_way(bodies, joints, island, dt)
     return DIVERGED
@@ -277,9 +280,9 @@ def give_way(bodies, joints, island, dt):
     begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
     freeze(joints.soft, joints, begin, end)
     move_freely(bodies, joints, island, dt)
-    gap = close_gaps(bodies, joints, island, CLOSINGS)
+    gap = close_gaps(bodies, joints, island, CLOSINGS, CLOSED)
     if loosen(joints.soft, bodies, joints, begin, end) and not gap <= closed:
-        gap = close_gaps(bodies, joints, island, CLOSINGS)
+        gap = close_gaps(bodies, joints, island, CLOSINGS, CLOSED)
     if gap <= closed:
         follow_way(bodies, joints, island, dt)
     else:
@@ -287,7 +290,7 @@ def give_way(bodies, joints, island, dt):
             restore(bodies, joints, island)
             loosen(joints.soft, bodies, joints, begin, end)
             move_freely(bodies, joints, island, dt if n == 0 else 0.25 * dt if n == 1 else 0.0)
-            if close_evenly(bodies, joints, island, CLOSINGS) <= closed:
+            if close_evenly(bodies, joints, island, CLOSINGS, CLOSED) <= closed:
                 break
         slow_down(bodies, joints, island, math.exp(-dt / CALM))
     for r in range(3 * joints.island[island, TILE], 3 * joints.island[island + 1, TILE]):
@@ -377,9 +380,10 @@ def hold_velocities(bodies, joints):
         begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
         look(bodies, joints, begin, end, True)
         lean(bodies, joints, island)
-        hard = joints.effort[island] < math.inf
+        hard, most = joints.effort[island] < math.inf, 0.0
         if hard:
             keep_motion(bodies, joints, island)
+            most = BURST * motion(bodies, joints, island)
         push_back(joints.soft, bodies, joints, begin, end)
         for _ in range(ROUNDS + rounds_of(joints.soft)):
             weigh(bodies, joints, island, 0.0)
@@ -390,9 +394,11 @@ def hold_velocities(bodies, joints):
                 break
         strike(bodies, joints, begin, end, joints.change)
         if hard:
-            lost = effort(bodies, joints, island) - joints.effort[island]
-            if lost > FINE_LOST * motion(bodies, joints, island):
+            lost, left = effort(bodies, joints, island) - joints.effort[island], motion(bodies, joints, island)
+            if lost > FINE_LOST * left:
                 verdict = IMPRECISE
+            if not left <= most and not driven(bodies, joints, island):
+                slow_down(bodies, joints, island, 0.0)  # no motion that joints allow is larger than what there was
         respin(bodies, joints, island)
         stick(joints.soft, bodies, joints, island)
     return verdict

@@ -13,6 +13,7 @@ from impel.render.patches import shade_patches
 from impel.render.scenery import Film
 from impel.render.setting import Canvas, Setting, canvas_for, samples_for, set_up
 from impel.render.shading import Sheet, blank, copied
+from impel.takes.soft import soft_bodies
 
 Picture = NDArray[np.uint8]  # (height, width, 3), sRGB
 
@@ -65,6 +66,9 @@ def _moves(film: Film, frames: Sequence[int]) -> NDArray[np.bool_]:
     size = np.where(film.outsides.bound > 0, film.outsides.bound, 1e9)  # wires tell none
     moves = shift + turn * size
     moves[list(film.ropes.values())] = np.inf
+    for name in soft_bodies(film.take):
+        if np.ptp(film.take.soft[f"{name}.first"][[min(frames), max(frames) + 1]]) > 0:
+            moves[film.take.index(name)] = np.inf
     return np.asarray(~(moves <= hair))
 
 

@@ -1,6 +1,7 @@
 """A take made ready for drawing: meshes, paints and cameras in flat arrays, so that every frame is quick."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from impel.render.camera import Shot, camera_matrix, given_shot, shot_of
 from impel.render.lines import laid, line_points, lines_of
 from impel.render.raster import rasterise
 from impel.takes.cameras import cuts_of
+from impel.takes.soft import moved_at, rest_of, soft_bodies
 from impel.takes.take import Floats, Take, linear_color, opacity
 
 STUDIO_FLOOR = "#c8ccd0"
@@ -72,7 +74,7 @@ def prepare(take: Take, size: tuple[int, int], *, also: Floats | None = None) ->
     own_floor = any("plane" in shape for shape in take.shapes)
     shapes = [*take.shapes, *([] if own_floor else [{"plane": {}}])]
     colors = [*take.colors, *([] if own_floor else [STUDIO_FLOOR]), *(line.color for line in lines)]
-    meshes = _meshes(shapes, [line.mesh for line in lines], colors, take.surfaces)
+    meshes = _meshes(shapes, [line.mesh for line in lines], colors, take)
     shapes += [{"line": {}}] * len(lines)
     planes = np.array(["plane" in shape for shape in shapes], bool)
     moves, hides = np.zeros(len(shapes), bool), np.zeros(len(shapes), bool)
@@ -128,16 +130,17 @@ def _accompanied(poses: Floats, home: list[float], owners: list[int | None]) -> 
     return np.concatenate([poses, *(at_home if i is None else poses[:, i : i + 1] for i in owners)], axis=1)
 
 
-def _meshes(shapes: list[dict[str, Any]], lines: list[Mesh], colors: list[str], surfaces: dict[str, Floats]) -> Meshes:
+def _meshes(shapes: list[dict[str, Any]], lines: list[Mesh], colors: list[str], take: Take) -> Meshes:
     segments = FINE if len(shapes) <= MANY else COARSE
     known: dict[str, Any] = {}
+    soft = {take.index(name): name for name in soft_bodies(take)}
     vertices, normals, starts, triangles, body, color = [], [], [0], [], [], []
     extents = np.zeros((len(colors), 2, 3))
     parts: list[Any] = []
     for i, shape in enumerate(shapes):
-        key = json.dumps(shape, sort_keys=True)
+        key = soft[i] if i in soft else json.dumps(shape, sort_keys=True)
         if key not in known:
-            mesh = mesh_of(shape, segments=segments, surfaces=surfaces)
+            mesh = rest_of(take, key) if i in soft else mesh_of(shape, segments=segments, surfaces=take.surfaces)
             known[key] = (*mesh, marks_of(shape, mesh))
         parts.append(known[key])
         if "plane" not in shape:
@@ -152,7 +155,7 @@ def _meshes(shapes: list[dict[str, Any]], lines: list[Mesh], colors: list[str], 
         color.append(2 * i + marks.astype(np.int32))
     tones = np.array([[linear_color(c), MARK * linear_color(c)] for c in colors]).reshape(-1, 3)
     for i, shape in enumerate(shapes):
-        painted = colors_of(shape, surfaces)
+        painted = take.soft.get(f"{soft[i]}.colors") if i in soft else colors_of(shape, take.surfaces)
         if painted is not None:  # the mean of the corners for each triangle, in 32 tones of each colour
             each = np.round(31 * painted[parts[i][2]].mean(axis=1)) / 31
             own, number = np.unique(each, axis=0, return_inverse=True)
@@ -232,14 +235,30 @@ def _reach(take: Take, meshes: Meshes, shot: Shot) -> float:
     return 1.1 * min(SUN_REACH * shot.radius, float(distance.max()) if len(distance) else np.inf)
 
 
-def placed(meshes: Meshes, position: Floats, orientation: Floats) -> tuple[Floats, Floats, Floats]:
-    """Vertices and normals in the world, and the bodies' axes; bodies with no position given stay where they are."""
+def placed(
+    meshes: Meshes, position: Floats, orientation: Floats, moved: Iterable[tuple[Any, Any, Any]] = ()
+) -> tuple[Floats, Floats, Floats]:
+    """Vertices and normals in the world, and the bodies' axes; bodies with no position given stay where they are.
+
+    `moved` are vertices of soft bodies, where these are in their bodies' frames, and which way they face.
+    """
     vertices, normals, axes = meshes.vertices.copy(), meshes.normals.copy(), matrix_from_quaternion(orientation)
+    for rows, there, facing in moved:
+        vertices[rows], normals[rows] = there, facing
     for body, (at, turn) in enumerate(zip(position, axes)):
         own = slice(meshes.starts[body], meshes.starts[body + 1])
         vertices[own] = vertices[own] @ turn.T + at
         normals[own] = normals[own] @ turn.T
     return vertices, normals, np.ascontiguousarray(np.swapaxes(axes, -1, -2)).reshape(-1, 3)
+
+
+def pressed(film: Film, frame: int) -> list[tuple[Any, Any, Any]]:
+    """The vertices that are pressed out of their places in a frame, for `placed`."""
+    moved = []
+    for name in soft_bodies(film.take):
+        rows, there, facing = moved_at(film.take, name, frame)
+        moved.append((film.meshes.starts[film.take.index(name)] + rows, there, facing))
+    return moved
 
 
 def lay_ropes(film: Film, frame: int, vertices: Floats, normals: Floats) -> None:

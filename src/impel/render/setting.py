@@ -7,7 +7,7 @@ import numpy as np
 from impel.render import light, patches, shading
 from impel.render.camera import camera_matrix, focal_length
 from impel.render.raster import bounds_of, clipped, fill
-from impel.render.scenery import Film, lay_ropes, placed
+from impel.render.scenery import Film, lay_ropes, placed, pressed
 from impel.takes.take import Floats
 
 SUN_ELEVATION = 52.0  # degrees
@@ -53,7 +53,7 @@ class Setting(NamedTuple):
 def set_up(film: Film, frame: int, canvas: Canvas, without: Any = ()) -> Setting:
     shot, (width, height) = film.shot_at(frame), film.size
     position = film.position[frame].copy()
-    vertices, normals, axes = placed(film.meshes, position, film.orientation[frame])
+    vertices, normals, axes = placed(film.meshes, position, film.orientation[frame], pressed(film, frame))
     lay_ropes(film, frame, vertices, normals)
     for body in np.flatnonzero(without):
         position[body] = vertices[film.meshes.starts[body] : film.meshes.starts[body + 1]] = np.nan

@@ -18,7 +18,9 @@ from impel.scene.values import (
     Point,
     Positive,
     Quaternion,
+    Share,
     Size,
+    Stiffness,
     orientation,
 )
 
@@ -58,15 +60,15 @@ class Placed(Model):
 class Coating(Model):
     """The elastic layer that a body touches others with.
 
-    Where two touch, they yield like two springs in a row, damping is the average in which the softer one counts more,
-    and friction is the root of the product.
+    Where two touch, they yield like two springs in a row, each so deep that both press alike; damping is the average in
+    which the softer one counts more, and friction is the root of the product.
     """
 
     example: ClassVar[str] = "{stiffness: 2.0e5, thickness: 0.05, damping: 0.5, friction: 0.6}"
-    stiffness: Positive | None = Field(
+    stiffness: Stiffness | None = Field(
         default=None,
-        description="How hard it is to press in, in newtons per cubic metre: 1e5 is foam, 1e7 is wood; "
-        "left out, weight barely presses it in; what is fixed is rigid.",
+        description="How hard it is to press in, in N/m³: 1e5 is foam, 1e7 wood; or at depths, [[metres, stiffness], "
+        "...]; left out, weight barely does, and what is fixed is rigid.",
     )
     thickness: Size | None = Field(
         default=None,
@@ -87,6 +89,11 @@ class Coating(Model):
         default=None,
         description="How steep a slope must be for it to roll: 0 rolls for ever, 0.01 is a floor, 0.1 a lawn; "
         "left out, 0.01. Of two that touch, √(one × other).",
+    )
+    bulge: Share = Field(
+        default=0.4,
+        description="How much of what is pressed in comes out as a ring round the contact, where it can be seen: 0 "
+        "nothing, 1 all of it; the rest swells the whole body a little.",
     )
 
 

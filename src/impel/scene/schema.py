@@ -21,20 +21,22 @@ class _WithoutNull(GenerateJsonSchema):
         return self.generate_inner(inner["schema"] if inner["type"] == "nullable" else inner)
 
 
-def _tell_changes(node: Any, definitions: dict[str, Any], told: str) -> None:
-    """Write down with every field what it takes to change it; what a field says holds for all that is in it."""
+def _tell_changes(node: Any, definitions: dict[str, Any], told: str, within: tuple[str, ...] = ()) -> None:
+    """Write down with every field what it takes to change it; what a field says holds for all that is in it. What is
+    within itself, as a compound in a compound, is told once."""
     if isinstance(node, list):
         for item in node:
-            _tell_changes(item, definitions, told)
+            _tell_changes(item, definitions, told, within)
     if not isinstance(node, dict):
         return
     for field in node.get("properties", {}).values():
         field.setdefault(CHANGES, told)
-        _tell_changes(field, definitions, field[CHANGES])
+        _tell_changes(field, definitions, field[CHANGES], within)
     for inside in ("items", "additionalProperties", "anyOf", "allOf", "oneOf"):
-        _tell_changes(node.get(inside), definitions, told)
-    if "$ref" in node:
-        _tell_changes(definitions[node["$ref"].removeprefix("#/$defs/")], definitions, told)
+        _tell_changes(node.get(inside), definitions, told, within)
+    name = node.get("$ref", "").removeprefix("#/$defs/")
+    if name and name not in within:
+        _tell_changes(definitions[name], definitions, told, (*within, name))
 
 
 def schema_of(model: type[BaseModel], kind: str) -> dict[str, Any]:
@@ -47,6 +49,6 @@ def scene_schema() -> dict[str, Any]:
     """The JSON Schema of scene files, which also tells what it takes to change a field."""
     schema = schema_of(Scene, "scene")
     _tell_changes(schema, schema["$defs"], AGAIN)
-    for name, kinds in (("Shape", SHAPES), ("Joint", JOINTS)):
+    for name, kinds in (("Shape", SHAPES), ("Part", SHAPES), ("Joint", JOINTS)):
         schema["$defs"][name]["oneOf"] = [{"required": [kind]} for kind in kinds]
     return schema

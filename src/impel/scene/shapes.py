@@ -107,8 +107,8 @@ def _short(value: Any) -> Any:
 Mesh = Annotated[MeshFile, BeforeValidator(_short, json_schema_input_type=str | MeshFile)]
 
 
-class Form(Model):
-    """A form in one piece: exactly one of the kinds below."""
+class Shape(Model):
+    """A form: exactly one of the kinds below."""
 
     example: ClassVar[str] = "{sphere: 0.2} or {box: [1, 1, 0.5]}"
     sphere: Size | None = Field(default=None, description="A ball of this radius, in metres.")
@@ -132,14 +132,22 @@ class Form(Model):
         default=None,
         description="The hull of a mesh from a file: as if it were wrapped tightly; it need not be closed.",
     )
+    compound: Annotated[list["Part"], Field(min_length=1, max_length=MOST_COMPOUND_PARTS)] | None = Field(
+        default=None,
+        description="Several shapes in one piece, each with its place: [{sphere: 0.1, at: [0, 0, 1]}, ...].",
+    )
 
     @model_validator(mode="after")
     def _exactly_one(self) -> Self:
-        kinds = [kind for kind in SHAPES if kind in type(self).model_fields]
-        given = [kind for kind in kinds if getattr(self, kind) is not None]
+        given = [kind for kind in SHAPES if getattr(self, kind) is not None]
         if len(given) != 1:
-            raise ValueError(f"needs exactly one of {', '.join(kinds)}, got {' and '.join(given) or 'none'}")
+            raise ValueError(f"needs exactly one of {', '.join(SHAPES)}, got {' and '.join(given) or 'none'}")
+        if self._parts() > MOST_COMPOUND_PARTS:
+            raise ValueError(f"must have at most {MOST_COMPOUND_PARTS} parts, got {self._parts()}")
         return self
+
+    def _parts(self) -> int:
+        return 1 if self.compound is None else sum(part._parts() for part in self.compound)
 
     @property
     def kind(self) -> str:
@@ -162,10 +170,11 @@ class Form(Model):
 
     def files(self) -> list[MeshFile]:
         """All that it is read from."""
-        return [mesh for mesh in (self.mesh, self.convex) if mesh is not None]
+        own = [mesh for mesh in (self.mesh, self.convex) if mesh is not None]
+        return own + [mesh for part in self.compound or [] for mesh in part.files()]
 
 
-class Part(Form):
+class Part(Shape):
     """A shape with its place in a compound."""
 
     example: ClassVar[str] = "{sphere: 0.1, at: [0, 0, 0.2]}"
@@ -182,23 +191,10 @@ class Part(Form):
         return self
 
 
-class Shape(Form):
-    """A form: exactly one of the kinds below."""
-
-    compound: Annotated[list[Part], Field(min_length=1, max_length=MOST_COMPOUND_PARTS)] | None = Field(
-        default=None,
-        description="Several shapes in one piece, each with its place: [{sphere: 0.1, at: [0, 0, 1]}, ...].",
-    )
-
-    def files(self) -> list[MeshFile]:
-        """All that it is read from."""
-        return super().files() + [mesh for part in self.compound or [] for mesh in part.files()]
-
-
 SHAPES = tuple(Shape.model_fields)
 BAKED = ("mesh", "convex", "compound")  # of these
 
-F = TypeVar("F", bound=Form)
+F = TypeVar("F", bound=Shape)
 
 
 def rename_files(shape: F, rename: Callable[[str], str]) -> F:
@@ -210,6 +206,6 @@ def rename_files(shape: F, rename: Callable[[str], str]) -> F:
         for kind in ("mesh", "convex")
         if (given := getattr(shape, kind)) is not None
     }
-    if isinstance(shape, Shape) and shape.compound is not None:
+    if shape.compound is not None:
         changes["compound"] = [rename_files(part, rename) for part in shape.compound]
     return shape.model_copy(update=changes)

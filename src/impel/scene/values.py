@@ -2,6 +2,7 @@
 
 import math
 import re
+from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, WithJsonSchema
@@ -13,6 +14,7 @@ SMALLEST_SIZE = 1e-6  # metres
 LARGEST_SIZE = 1e6  # metres
 LONGEST_NAME = 80  # characters
 MOST_MOMENTS = 10_000  # of something that changes over time
+MOST_DEPTHS = 16  # at which a stiffness is told
 PERCENT = r"^[0-9]{1,6}(\.[0-9]{1,6})? ?%$"
 
 # What it takes to change a field, see changing.py; a field that does not say belongs to what is laid out.
@@ -101,6 +103,26 @@ def _strength(value: Any) -> Any:
     )
 
 
+def _stiffness(value: Any) -> Any:
+    if not isinstance(value, list | tuple):
+        if not is_number(value) or not SMALLEST <= value <= LARGEST:  # also for NaN
+            raise ValueError(f"must be a number greater than 0 and at most {LARGEST:g}, or [[metres, stiffness], ...]")
+        return float(value)
+    pairs = [p for p in value if isinstance(p, list | tuple) and len(p) == 2 and all(map(is_number, p))]
+    if not 0 < len(value) <= MOST_DEPTHS or len(pairs) < len(value):
+        raise ValueError(
+            f"must be 1 to {MOST_DEPTHS} pairs [[metres, stiffness], ...], such as [[0, 1.0e5], [0.02, 1.0e6]]"
+        )
+    depths = [depth for depth, _ in pairs]
+    if not all(0 <= depth <= LARGEST_SIZE for depth in depths):
+        raise ValueError("its depths must be metres from 0 on")
+    if any(deeper - depth < SMALLEST_SIZE for depth, deeper in pairwise(depths)):
+        raise ValueError(f"its depths must increase from pair to pair, by at least {SMALLEST_SIZE:g}")
+    if not all(SMALLEST <= stiffness <= LARGEST for _, stiffness in pairs):
+        raise ValueError(f"its stiffness must be greater than 0 and at most {LARGEST:g} at each depth")
+    return [(float(depth), float(stiffness)) for depth, stiffness in pairs]
+
+
 def _is_none(value: Any) -> bool:
     """Whether a strength is 0 or "0 %"."""
     if isinstance(value, str):
@@ -177,6 +199,23 @@ Strength = Annotated[
             "anyOf": [
                 *_STRENGTHS,
                 {"type": "array", "minItems": 1, "items": {"type": "array", "minItems": 2, "maxItems": 2}},
+            ]
+        }
+    ),
+]
+Stiffness = Annotated[
+    float | list[tuple[float, float]],
+    BeforeValidator(_stiffness),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "number", "minimum": SMALLEST, "maximum": LARGEST},
+                {
+                    "type": "array",
+                    "minItems": 1,
+                    "maxItems": MOST_DEPTHS,
+                    "items": {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
+                },
             ]
         }
     ),

@@ -17,11 +17,12 @@ from impel.kernel import replace
 from impel.motion.splines import pose_at
 from impel.physics.bodies import Bodies
 from impel.physics.broadphase import COUNT
-from impel.physics.coating import FINEST, mix
-from impel.physics.contact import Contacts, coating_row
+from impel.physics.coating import FINEST, make_tables, mix
+from impel.physics.contact import Contacts, coating_row, room_for_tables
+from impel.physics.friction import TAKEN
 from impel.physics.sleep import rouse_all
 from impel.scene.scene import Scene
-from impel.stage.compile import Compiled, coating_of, pace_of
+from impel.stage.compile import Compiled, coatings_of, pace_of
 from impel.stage.state import Stage
 from impel.stage.walkers import rewished
 from impel.stage.wishes import actuators_of, path_keys, spec_of, wishes_of
@@ -51,11 +52,15 @@ def _coated(stage: Stage, compiled: Compiled, contacts: Contacts, name: str) -> 
     """The contacts with another coating of one body."""
     i, body = compiled.bodies.index(name), compiled.cast[name]
     coating = contacts.coating.copy()
-    own = coating_of(body, float(stage.bodies.mass[i]))
-    coating[i] = coating_row(own, body.form, coating[i, FINEST])
+    coatings = coatings_of(compiled.cast, stage.bodies)
+    coating[i] = coating_row(coatings[i], body.form, coating[i, FINEST])
     count, kind, inverse_mass = int(contacts.near.info[COUNT]), contacts.shapes.kind, stage.bodies.inverse_mass
-    mix(contacts.pair, count, kind, contacts.extent, coating, inverse_mass, contacts.material)
-    return replace(contacts, coating=coating)
+    tables = make_tables(coatings)
+    mix(contacts.pair, count, kind, contacts.extent, coating, tables, inverse_mass, contacts.material)
+    pairs = len(contacts.joined)
+    contacts.friction[(contacts.pair == i).any(axis=1), TAKEN] = math.inf  # what it pressed so far is another coating's
+    room = room_for_tables(tables, pairs)
+    return replace(contacts, coating=coating, tables=tables, table=room, joined=np.zeros(pairs, np.int64))
 
 
 def _driven(stage: Stage, compiled: Compiled, scene: Scene, before: Actuators) -> tuple[Actuators, Compiled]:

@@ -247,11 +247,9 @@ def _contacts(cast: dict[str, Body], bodies: Bodies, joints: list[JointSpec]) ->
     shapes = [body.form for body in cast.values()]
     spans = [body.collides if isinstance(body.collides, Span) else None for body in cast.values()]
     collides = [bool(body.collides) if span is None else span.at_start for span, body in zip(spans, cast.values())]
-    coatings: list[Coating | None] = [coating_of(body, float(mass)) for body, mass in zip(cast.values(), bodies.mass)]
     if len(bodies.mass) > len(shapes):  # the world itself
         shapes.append({"sphere": 1.0})
         collides.append(False)
-        coatings.append(None)
     able = np.array([*(a or b is not None for a, b in zip(collides, spans)), *collides[len(spans) :]])
     if able.sum() < 2 or not np.any(able & np.isfinite(bodies.mass)):
         return None
@@ -259,18 +257,26 @@ def _contacts(cast: dict[str, Body], bodies: Bodies, joints: list[JointSpec]) ->
     return make_contacts(
         bodies,
         shapes,
-        coatings,
+        coatings_of(cast, bodies),
         collides=collides,
         tied=[(j.a, j.b) for j in apart if j.begins],
         to_be_tied=sum(not j.begins for j in apart),
     )
 
 
+def coatings_of(cast: dict[str, Body], bodies: Bodies) -> list[Coating]:
+    """The coating of each body; the world itself, where it is one, is rigid."""
+    own = [coating_of(body, float(mass)) for body, mass in zip(cast.values(), bodies.mass)]
+    return own + [Coating(math.inf, math.inf)] * (len(bodies.mass) - len(own))
+
+
 def coating_of(body: Body, mass: float) -> Coating:
     """What the animator wrote about a coating, completed by the default one; what is written stays as it is."""
-    given = body.coating.model_dump(exclude_none=True)
+    given = body.coating.model_dump(exclude_none=True, exclude={"bulge"})
     if body.coating.stiffness is not None or body.coating.thickness is not None:
         given["firm"] = math.inf
+    if isinstance(body.coating.stiffness, list):
+        given |= {"stiffness": body.coating.stiffness[0][1], "curve": tuple(body.coating.stiffness)}
     return default_coating(body.form, mass)._replace(**given)
 
 

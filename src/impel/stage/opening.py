@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from impel.control.specs import felt_stiffness
 from impel.files import Problem
 from impel.geometry.kinds import CORE, INNER, MESH, PLANE, RADIUS, SKIN
 from impel.geometry.overlap import deepest_point, overlap_by
@@ -63,7 +64,8 @@ def strengths(scene: Scene, source: str = "scene") -> Iterator[str]:
         owner, field = name.rsplit(".", 1) if goals else (name, kind)
         written, label = getattr(scene.actors[owner], field).strength, name if goals else label
         weight = float(actuators.weight[a])
-        pull = float(actuators.inertia[a] * actuators.stiffness[a] * actuators.base[a])
+        stiffness = felt_stiffness(float(actuators.stiffness[a]), float(actuators.damping[a]))
+        pull = float(actuators.inertia[a] * stiffness * actuators.base[a])
         if goals:
             pull = float(actuators.calm[a]) / 2 - weight
         parts = f"twice {plain(weight, 3)} to hold still and {plain(pull, 3)} to move"

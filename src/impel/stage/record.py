@@ -25,12 +25,14 @@ from impel.stage.lines import lines_of
 from impel.stage.outcome import and_why, outcomes
 from impel.stage.performance import Performance
 from impel.stage.reasons import Ending
+from impel.stage.softness import soft_of, who_touches
 from impel.stage.wishes import is_goal
-from impel.takes.take import GROUND, PALETTE, Take
+from impel.takes.take import GROUND, PALETTE, SOFT_VERSION, Take
 
 Floats = NDArray[np.float64]
 
 KINDS = ("move", "turn")  # of wishes that have keys
+ROUNDING = 1e-9  # s
 POINTS = 12  # of each segment of a path that moves
 MOST_POINTS = 2_000_000  # of such a path in all frames, 48 MB
 
@@ -50,6 +52,8 @@ class Recorder:
         self.target = np.zeros((frames, actuators, 3))
         self.aim = np.zeros((frames, actuators, 4))  # of those that turn
         self.agreed = np.zeros((frames, len(performance.scene.appointments)))  # the states of appointments
+        touching = who_touches(performance.stage, compiled)
+        self.touching = np.zeros((frames, len(touching)), np.int64)  # who may touch whom, for soft surfaces
         self.ways = _moving_ways(performance)  # (frames, P, 3) by actuator: paths that move with bodies
         self.stops = _stops(performance, self.ways)  # (G + 1, 3) where each of those begins, and its goals are or were
         self.nearest = np.zeros(actuators, np.int64)  # where on its path each was nearest
@@ -60,6 +64,7 @@ class Recorder:
         frame, stage, compiled = self.performance.frame, self.performance.stage, self.performance.compiled
         place_shapes(stage.bodies, compiled.centre, compiled.axes, self.position[frame], self.orientation[frame])
         _look_at_bodies(stage, self.speed[frame], self.energy, frame)
+        self.touching[frame] = who_touches(stage, compiled)
         if stage.actuators is None:
             return
         self.agreed[frame] = stage.actuators.appointments.state
@@ -88,10 +93,10 @@ class Recorder:
     def rows(self) -> list[NDArray[Any]]:
         """All that is written frame by frame."""
         rows = [self.position, self.orientation, self.speed, self.energy, self.felt, self.target, self.aim, self.agreed]
-        return [*rows, *self.ways.values()]
+        return [*rows, self.touching, *self.ways.values()]
 
-    def take(self) -> Take:
-        """All frames so far; call it whenever and as often as you like."""
+    def take(self, *, softened: bool = True) -> Take:
+        """All frames so far; call it whenever and as often as you like. Unless it is to be `softened` later."""
         performance, compiled, stage = self.performance, self.performance.compiled, self.performance.stage
         actuators, count = stage.actuators, performance.frame + 1
         position, orientation, felt = (a[:count].copy() for a in (self.position, self.orientation, self.felt))
@@ -123,7 +128,7 @@ class Recorder:
         scene = performance.scene
         end = Ending(scene, compiled, stage, told)
         ends = outcomes(end, time, self.lengths[:, -1], felt[:, :, 2:])
-        return Take(
+        take = Take(
             time=time,
             names=list(compiled.cast),
             position=position,
@@ -141,6 +146,19 @@ class Recorder:
             cameras=[_plain(cut) for cut in scene.cameras],
             keys=_keys(scene),
         )
+        return self.soften(take) if softened else take
+
+    def soften(self, take: Take) -> Take:
+        """Add the surfaces of soft bodies, as they lie when bodies are where they are in the take."""
+        performance = self.performance
+        times = np.arange(performance.frame + 1) * performance.compiled.pace.frame_seconds
+        frames = np.clip(np.searchsorted(times, take.time + ROUNDING, side="right") - 1, 0, None)
+        take.soft = soft_of(
+            performance.compiled, performance.stage, take.position, take.orientation, self.touching[frames]
+        )
+        if take.soft:
+            take.version = SOFT_VERSION
+        return take
 
     def _turns(self, count: int) -> tuple[dict[str, Floats], dict[str, Floats]]:
         """Where bodies should point, as tracks and paths of orientations: not of principal axes but of shapes."""

@@ -59,6 +59,9 @@ ALL, SMOOTH, NOTHING = range(3)  # what holds: all that is live, that without fr
 GRIPPED = 0.1
 STILL, GATHERED = 0.02, 10.0
 
+# What holds yields by this share: rows that say nothing new (a table has a leg too many) then share their load alike.
+# Rounding is far below, and what is lost of an answer far below what is worth pulling at.
+YIELDS = 1e-7
 SLIGHT = 1e-6  # of a force that leads to a goal: by less nothing is pulled at
 GRASP = 2.0  # times the weight of what is loose: so hard must two sides press to hold it by a friction of 0.5, and more
 LIVELY = 0.01  # (rad)²: how far the swing of what stands may get on while control is held
@@ -172,6 +175,7 @@ def hold_on(actuators, handles, what, out):
     for i in range(m):
         for j in range(i, m):
             handles.support[i, j] = answer[alive[i], alive[j]]
+        handles.support[i, i] *= 1.0 + YIELDS
     factor_dense(handles.support, m)
     for j in range(n + 1):
         column = through[j]

@@ -44,5 +44,6 @@ def simulate(
             pass_still(moments, performance.stage.bodies, performance.time)
         if progress:
             progress(performance.frame, performance.compiled.frames - 1)
-    take = recorder.take()
-    return take if moments is None or fps is None else at_moments(performance, take, moments, fps)
+    if moments is None or fps is None:
+        return recorder.take()
+    return recorder.soften(at_moments(performance, recorder.take(softened=False), moments, fps))

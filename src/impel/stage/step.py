@@ -15,7 +15,7 @@ from impel.physics.follow import lead_followers, place_followers
 from impel.physics.gaps import APART, measure_gaps
 from impel.physics.rattle import hold_positions, hold_velocities
 from impel.physics.sleep import all_sleep, settle
-from impel.physics.verdicts import DIVERGED, GOOD, IMPRECISE, NOT_A_NUMBER
+from impel.physics.verdicts import DIVERGED, GOOD, IMPRECISE, NOT_A_NUMBER, TOO_FAR
 from impel.stage.acting import follow_script
 from impel.stage.answers import ask
 from impel.stage.events import notice
@@ -33,6 +33,7 @@ BREATH = 256  # steps tried, after which Python may look at the time or at signa
 GROW_AFTER = 8  # good steps before the step may double ...
 RESIGN_AFTER = 32  # steps in a row in which joints did not hold, as short as they were: then longer ones do as well
 SWING = 0.25  # rad: at a dead centre a lever changes so much with less, but that lasts for less, too
+THROWN = 2.0  # times the square of what is too fast: what became so fast in one step was thrown
 GROW_LATER = 256  # ... and at most, where doubling failed again and again, as with things that lie still
 
 
@@ -81,6 +82,8 @@ def step(stage, time, dt, hold_for, held_for):
         settle(bodies, contacts.extent[:, RADIUS], gravity, dt)
     if actuators is not None and verdict == GOOD and swung(bodies, stage.handles, dt):
         verdict = IMPRECISE
+    if actuators is not None and thrown(bodies, actuators, dt):
+        verdict = max(verdict, TOO_FAR)
     return verdict if all_finite(bodies) else NOT_A_NUMBER
 
 
@@ -267,6 +270,18 @@ def swung(bodies, handles, seconds):
             spin = get3(bodies.spin, i)
             if dot(spin, spin) * seconds * seconds > SWING * SWING:
                 return True
+    return False
+
+
+@kernel
+def thrown(bodies, actuators, dt):
+    """Has an actuator thrown its body in this step alone? It is made to drive a whole structure, and lets go of a link
+    that is too fast (see WILD) only between steps."""
+    for a in range(len(actuators.body)):
+        v, force = get3(bodies.velocity, actuators.body[a]), get3(actuators.applied, a)
+        gain, wild = dt * bodies.inverse_mass[actuators.body[a]], actuators.wild[a, 0]  # no bound for what is turned
+        if dot(v, v) > THROWN * wild and dot(force, force) * gain * gain > wild:
+            return True
     return False
 
 

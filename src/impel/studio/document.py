@@ -5,23 +5,27 @@ import os
 from pathlib import Path
 from typing import Any
 
-from impel.files import Problem, format_document, parse_document, read_text, writing
+from impel.files import Problem, format_document, only_below, parse_document, read_text, writing
 from impel.scene import Scene
 from impel.scene.reading import scene_beside
 from impel.studio.text import REMOVED, with_value
 from impel.studio.text import Path as FieldPath
 
 MOST_UNDONE = 500  # changes
-DRAFT = ".draft"  # unsaved changes are kept beside the file, as .NAME.draft
+DRAFT = ".draft"  # unsaved changes are kept beside the file, as .NAME.draft ...
+UNSAVED = ".unsaved.draft"  # ... or, of what has no file yet, in the studio's directory
 
 
 class Document:
     """Text that can be changed field by field; what it says as plain data and as a scene."""
 
-    def __init__(self, text: str, *, file: Path | None, name: str, beside: Path) -> None:
+    def __init__(
+        self, text: str, *, file: Path | None, name: str, beside: Path, folders: tuple[Path, ...] = ()
+    ) -> None:
         self.file = file  # None until it is saved
         self.name = name
-        self.beside = beside  # where walkers and meshes that it names are looked for
+        self.beside = beside  # where walkers and meshes that it names are looked for ...
+        self.folders = folders  # ... and below which they must be, if any are given
         self.saved = text
         self.undone: list[str] = []
         self.done: list[str] = []  # texts before each change
@@ -47,7 +51,7 @@ class Document:
 
     @property
     def dirty(self) -> bool:
-        return self.text != self.saved
+        return bool(self._edits) or self.text != self.saved  # what an edit makes of the text is seen later
 
     def edit(self, path: FieldPath, value: Any, gesture: Any = None) -> None:
         """Change a field; `REMOVED` takes it out. Changes of one gesture are undone together.
@@ -57,7 +61,7 @@ class Document:
         if self.data is None:
             raise Problem("the text is not a scene yet: mend that first")
         data = _with(self.data, path, value)
-        scene = self._scene_of(data)
+        scene = self.scene_of(data)
         if gesture is None or gesture != self._gesture:
             self._remember()
         self._gesture = gesture
@@ -132,8 +136,18 @@ class Document:
         self.write(text)
         self.saved = text
 
+    def forget(self) -> None:
+        """Go back to what is saved, or to what it began with; it can be undone."""
+        if self.file is not None:
+            self.take_file()
+        else:
+            self.write(self.saved)
+        self.drop_draft()
+
     def _draft(self) -> Path | None:
-        return None if self.file is None else self.file.with_name(f".{self.file.name}{DRAFT}")
+        if self.file is not None:
+            return self.file.with_name(f".{self.file.name}{DRAFT}")
+        return self.folders[0] / f".{self.name}{UNSAVED}" if self.folders else None
 
     def _remember(self) -> None:
         self.done.append(self.text)
@@ -157,14 +171,16 @@ class Document:
         self.scene, self.problems = None, []
         try:
             self.data = parse_document(self._text, self.name, as_json=self.as_json)
-            self.scene = self._scene_of(self.data)
+            self.scene = self.scene_of(self.data)
         except Problem as problem:
             self.problems = problem.lines
             if self.scene is None and not isinstance(self.data, dict):
                 self.data = None
 
-    def _scene_of(self, data: Any) -> Scene:
-        return scene_beside(self.beside / self.name, data, self.name)
+    def scene_of(self, data: Any) -> Scene:
+        """Plain data as a scene that stands where this one does."""
+        with only_below(self.folders):
+            return scene_beside(self.beside / self.name, data, self.name)
 
 
 def _with(data: Any, path: FieldPath, value: Any) -> Any:

@@ -19,6 +19,11 @@ def _files() -> dict[str, Path]:
     return found | {name: SCENES / f"{name}.yaml" for name in _OF_THE_GALLERY}
 
 
+def example_folders() -> tuple[Path, ...]:
+    """Where what examples name is looked for."""
+    return tuple(dict.fromkeys(file.parent.resolve() for file in _files().values()))
+
+
 def example_text(name: str) -> tuple[str, Path]:
     """The text of an example, and where what it names is to be looked for."""
     if name not in _files():

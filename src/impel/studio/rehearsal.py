@@ -4,17 +4,20 @@ A `Run` is one simulation of a scene as it was at a moment. Its rows are filled 
 the first `done` of them, so that nobody has to wait for anybody.
 """
 
+import contextlib
+import gc
 import queue
 import threading
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.files import Problem
+from impel.files import Problem, only_below
 from impel.motion.orientations import conjugate_quaternions, multiply_quaternions
 from impel.motion.paths import polyline
 from impel.scene import Scene
@@ -25,9 +28,11 @@ from impel.takes import Take
 
 POSE, AIM, ROPE = 7, 8, 7  # columns of a body: x, y, z, w, x, y, z; of an actuator: target, aim, saturated; of a rope:
 # both ends, slack
-TELL_EVERY = 0.012  # s: how often frames are announced, after the first
+TELL_EVERY = 0.012  # s: how often frames are announced, after the one that is looked at ...
+TELL_ON_THE_WAY = 0.1  # s: ... and before it
 SNAPSHOTS = 40  # over a run
 SNAPSHOT_BYTES = 64 * 2**20  # of all of them
+STAYS = 0.25  # s after a run, in which nothing else is wanted: then soft surfaces are made
 LIVE_SECONDS = 120.0  # how long one may play on beyond the end
 
 
@@ -45,9 +50,10 @@ class Cast(NamedTuple):
 class Run:
     """One simulation, so far."""
 
-    def __init__(self, number: int, scene: Scene, *, live: bool = False, now: float = 0.0) -> None:
+    def __init__(self, number: int, scene: Scene, *, live: bool = False, now: float = 0.0, looked_at: int = 0) -> None:
         self.number = number
         self.scene = scene
+        self.looked_at = looked_at  # the frame that is waited for
         self.live = live
         self.now = now  # s: since when, if it is live
         self.fps = scene.world.fps
@@ -59,15 +65,27 @@ class Run:
         self.ended = False
         self.doubts: list[str] = []  # about the start
         self.problems: list[str] = []  # why it could not be simulated, or broke down
-        self.take: Take | None = None
+        self.take: Take | None = None  # for surfaces of soft bodies see `soft_take`
+        self.softened = False
+        self._softening = threading.Lock()
         self.show: Show | None = None
         self.moments: dict[int, Snapshot] = {}  # by frame
-        self.colors: dict[str, str] = {}  # of a take that no scene has made
+        self.colors: dict[str, str] = {}  # of those that have one of their own, walkers' parts and toys too
+        self.toy = False
         self.pushes = 0  # that were ordered while it played
 
     @property
     def frames(self) -> int:
         return len(self.rows)
+
+    def soft_take(self) -> Take | None:
+        """The take with the surfaces of its soft bodies, which are made when they are asked for."""
+        with self._softening:
+            if self.take is not None and not self.softened:
+                if self.show is not None:
+                    self.show.recorder.soften(self.take)
+                self.softened = True
+        return self.take
 
 
 class Stop(Exception):
@@ -77,8 +95,9 @@ class Stop(Exception):
 class Rehearsal:
     """The thread that simulates, and the way to ask it."""
 
-    def __init__(self, tell: Callable[[Run], None]) -> None:
+    def __init__(self, tell: Callable[[Run], None], folders: tuple[Path, ...] = ()) -> None:
         self.tell = tell  # called from the thread, when there is something new
+        self.folders = folders  # nothing outside of them is read, if any are given
         self.run: Run | None = None
         self._number = 0
         self._wanted: Run | None = None
@@ -89,13 +108,15 @@ class Rehearsal:
         self._thread = threading.Thread(target=self._work, name="rehearsal", daemon=True)
         self._thread.start()
 
-    def begin(self, scene: Scene, *, after: float = 0.0, live: bool = False, now: float = 0.0) -> Run:
+    def begin(
+        self, scene: Scene, *, after: float = 0.0, live: bool = False, now: float = 0.0, looked_at: int = 0
+    ) -> Run:
         """Simulate a scene, which is as the last one was until `after`; whatever is being simulated is given up.
 
-        Live, it goes in real time from `now` on.
+        Live, it goes in real time from `now` on. Else the frame that is looked at is told of as soon as it is there.
         """
         self._number += 1
-        run = Run(self._number, scene, live=live, now=now)
+        run = Run(self._number, scene, live=live, now=now, looked_at=looked_at)
         with self._wake:
             self._from = None if self.run is None or after <= 0 else _moment_before(self.run, after)
             self._wanted = self.run = run
@@ -109,7 +130,7 @@ class Rehearsal:
         self._number += 1
         run = Run(self._number, Scene(fps=take.fps, seconds=max(float(take.time[-1]), 1e-3)))
         run.cast = Cast(take.names, take.shapes, [], [], {}, {})
-        run.colors = dict(zip(take.names, take.colors))
+        run.colors, run.toy = dict(zip(take.names, take.colors)), True
         poses = np.concatenate([take.position, take.orientation], axis=2, dtype=np.float32)
         run.rows, run.take, run.done, run.ended = poses.reshape(len(poses), -1), take, len(poses), True
         with self._wake:
@@ -154,20 +175,35 @@ class Rehearsal:
             run.ended = True
             run.live = False
             self.tell(run)
+            if run.number == 1:
+                gc.freeze()  # all that was loaded stays: looking through it, 90 ms each time, would be seen
+            self._soften(run)
+
+    def _soften(self, run: Run) -> None:
+        """Soft surfaces take a while: they are for who stays and looks."""
+        with self._wake:
+            if self._wanted is None and not self._stopped:
+                self._wake.wait(STAYS)
+            if self._wanted is not None or self._stopped or run is not self.run:
+                return
+        with contextlib.suppress(Exception):  # a fault of ours must not end the studio; who exports the take is told
+            run.soft_take()
+        self.tell(run)
 
     def _simulate(self, run: Run, origin: tuple[Run, int] | None) -> None:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), only_below(self.folders):
             warnings.simplefilter("ignore")
             show = run.show = Show(run.scene)
         run.doubts = show.doubts
+        run.colors = {name: body.color for name, body in show.compiled.cast.items() if body.color is not None}
         cast = _cast_of(show)
         width = POSE * len(cast.names) + AIM * len(cast.actuators) + ROPE * len(cast.ropes)
         run.rows = np.zeros((show.compiled.frames, width), np.float32)
         if origin is not None:
             self._go_on_from(run, show, *origin)
         run.cast = cast
-        self._write(run, show, show.frame, show.frame + 1)
         self.tell(run)
+        self._write(run, show, show.frame, show.frame + 1)
         every = _snapshot_interval(show)
         told = time.monotonic()
         began = told - max(show.time, run.now)
@@ -178,11 +214,12 @@ class Rehearsal:
                 run.moments[show.frame] = Performance.snapshot(show)
             show.next_frame()
             now = time.monotonic()
-            if (run.live and show.time > run.now) or now - told > TELL_EVERY or show.frame == show.compiled.frames - 1:
+            waited_for = show.frame in (run.looked_at, show.compiled.frames - 1) or (run.live and show.time > run.now)
+            if waited_for or now - told > (TELL_EVERY if show.frame > run.looked_at else TELL_ON_THE_WAY):
                 self._write(run, show, wrote, show.frame + 1)
                 wrote, told = show.frame + 1, now
                 self.tell(run)
-        run.take = show.take()
+        run.take = show.recorder.take(softened=False)
 
     def _keep_going(self, run: Run, show: Show, began: float) -> float:
         """Between two frames: is this still wanted, and what was ordered? When it began, by the clock."""
@@ -201,7 +238,7 @@ class Rehearsal:
 
     def _finish_live(self, run: Run, show: Show) -> None:
         run.rows = run.rows[: show.frame + 1]
-        run.take = show.take()
+        run.take = show.recorder.take(softened=False)
         raise Stop
 
     def _go_on_from(self, run: Run, show: Show, before: Run, frame: int) -> None:

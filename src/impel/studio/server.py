@@ -31,13 +31,16 @@ from impel.geometry.meshes import Mesh, drawn_as, marks_of, mesh_of, surfaces_of
 from impel.scene.shapes import BAKED
 from impel.studio.rehearsal import Run
 from impel.studio.session import Client, Session
+from impel.takes.morphs import morphs_of
+from impel.takes.soft import rest_of, soft_bodies
+from impel.takes.take import Take
 
 HOST = "127.0.0.1"
 COOKIE = "impel"
 MOST_BYTES = 8 * 2**20  # of one message
 UNACKNOWLEDGED = 2  # binary messages that may be under way
 CHUNK_BYTES = 2 * 2**20  # of rows in one message
-WATCH_EVERY = 0.3  # s
+WATCH_EVERY = 0.1  # s: how much a power cut may take
 HEADER = struct.Struct("<8I")  # version, run, first row, rows, columns, rows in all, 0, 0
 VERSION = 1
 EXPORTS = ("npz", "csv", "glb", "mp4", "gif", "png")
@@ -84,6 +87,7 @@ class Connection:
     def __init__(self, socket: WebSocket, session: Session) -> None:
         self.socket, self.session = socket, session
         self.words: deque[str] = deque()
+        self.last_words: str | None = None  # of a run, after all its rows
         self.wake = asyncio.Event()
         self.run = 0  # of which ...
         self.sent = 0  # ... so many rows have been sent
@@ -92,8 +96,19 @@ class Connection:
         self.client = Client(self.say, self.wake.set)
 
     def say(self, message: dict[str, Any]) -> None:
-        self.words.append(json.dumps(message, separators=(",", ":")))
+        text = json.dumps(message, separators=(",", ":"))
+        if message.get("tell") == "story":
+            self.last_words = text
+        else:
+            if message.get("tell") == "run":
+                self.say_last()
+            self.words.append(text)
         self.wake.set()
+
+    def say_last(self) -> None:
+        if self.last_words is not None:
+            self.words.append(self.last_words)
+            self.last_words = None
 
     async def listen(self) -> None:
         """Carry out what is asked, one thing after the other."""
@@ -131,6 +146,8 @@ class Connection:
         while True:
             await self.wake.wait()
             self.wake.clear()
+            if self.has_all_rows():
+                self.say_last()
             while self.words:
                 await self.socket.send_text(self.words.popleft())
             while self.under_way < UNACKNOWLEDGED and not self.words:
@@ -140,6 +157,12 @@ class Connection:
                 self.under_way += 1
                 self.most_under_way = max(self.most_under_way, self.under_way)
                 await self.socket.send_bytes(chunk)
+            if self.last_words is not None and self.has_all_rows():
+                self.wake.set()
+
+    def has_all_rows(self) -> bool:
+        run = self.session.shown
+        return run is None or not run.ended or (run.number == self.run and self.sent >= run.done)
 
     def next_rows(self) -> bytes | None:
         run = self.session.shown
@@ -199,7 +222,8 @@ def make_app(session: Session, token: str, port: int, *, pages: bool) -> ASGIApp
         if shape is None:
             return PlainTextResponse("no such mesh\n", 404)
         try:
-            drawn = await asyncio.to_thread(_drawn, shape)
+            sides = request.query_params.get("sides")
+            drawn = await asyncio.to_thread(_drawn, shape, int(sides) if sides in ("8", "16") else None)
         except Problem as problem:
             return PlainTextResponse(str(problem), 404)
         vertices, normals, triangles = drawn
@@ -211,6 +235,14 @@ def make_app(session: Session, token: str, port: int, *, pages: bool) -> ASGIApp
         ]
         head = struct.pack("<2I", len(vertices), len(triangles))
         return Response(head + b"".join(part.tobytes() for part in parts), media_type="application/octet-stream")
+
+    async def soft(request: Request) -> Response:
+        """The surface of a soft body over the take that is shown: shapes, and how much of each at every frame."""
+        take = session.take_of(request.path_params["run"])
+        body = request.path_params["body"]
+        if take is None or not body < len(take.names) or take.names[body] not in soft_bodies(take):
+            return PlainTextResponse("no such surface\n", 404)
+        return Response(await asyncio.to_thread(_skin, take, body), media_type="application/octet-stream")
 
     async def exported(request: Request) -> Response:
         file = session.exports.get(request.path_params["name"])
@@ -235,6 +267,7 @@ def make_app(session: Session, token: str, port: int, *, pages: bool) -> ASGIApp
     routes: list[Any] = [
         WebSocketRoute("/socket", socket),
         Route("/mesh/{name}", mesh),
+        Route("/soft/{run:int}/{body:int}", soft),
         Route("/export/{name}/{file}", exported),
     ]
     if pages:
@@ -258,11 +291,23 @@ def make_app(session: Session, token: str, port: int, *, pages: bool) -> ASGIApp
     return Guard(Starlette(routes=routes, lifespan=lifespan), token, port)
 
 
-def _drawn(shape: dict[str, Any]) -> Mesh:
-    """The mesh of a shape as a scene has it."""
+def _drawn(shape: dict[str, Any], sides: int | None) -> Mesh:
+    """The mesh of a shape as a scene has it; coarse, with sharp edges, if round things shall have so few sides."""
     if next(iter(shape)) not in BAKED:
-        return mesh_of(shape)
+        return mesh_of(shape) if sides is None else mesh_of(shape, segments=sides, bevel_steps=1)
     return mesh_of(drawn_as(shape, False), surfaces=surfaces_of(shape))
+
+
+def _skin(take: Take, body: int) -> bytes:
+    """Vertices, normals, triangles, those of the second tone last; then shapes, and weights for every frame."""
+    mesh, morphs = rest_of(take, take.names[body]), morphs_of(take, take.names[body])
+    vertices, normals, triangles = mesh
+    marks = marks_of(take.shapes[body], mesh)
+    tones = np.concatenate([triangles[~marks], triangles[marks]])
+    shapes = np.stack([morphs.shifts, morphs.turns], axis=1)
+    counts = (len(vertices), len(triangles), int((~marks).sum()), len(shapes), len(morphs.weights))
+    parts = (vertices.astype("<f4"), normals.astype("<f4"), tones.astype("<u4"), shapes, morphs.weights.astype("<f4"))
+    return struct.pack("<5I", *counts) + b"".join(part.tobytes() for part in parts)
 
 
 def _file(path: Path) -> Response:

@@ -17,18 +17,20 @@ from typing import Any
 from impel.complaints import name_like, say
 from impel.files import Problem, read_text
 from impel.scene import Scene, scene_schema
-from impel.scene.reading import scene_beside
 from impel.studio.affected import affected_from
-from impel.studio.document import Document, new_text
-from impel.studio.examples import EXAMPLES, example_text
+from impel.studio.document import UNSAVED, Document, new_text
+from impel.studio.examples import EXAMPLES, example_folders, example_text
 from impel.studio.rehearsal import LIVE_SECONDS, Rehearsal, Run
 from impel.studio.text import REMOVED
 from impel.studio.toybox import Toybox
+from impel.takes import Take
+from impel.takes.soft import soft_bodies
 from impel.toys.figure import built_in_figures
 
 SCENE_ENDINGS = (".yaml", ".yml", ".json")
 MOST_PATH = 64  # parts of a field's name
 MOST_FILES = 500
+MOST_MESHES = 10_000  # that can be fetched
 BALL: dict[str, Any] = {"shape": {"sphere": 0.1}, "mass": 1.0, "color": "#f2a541"}  # what is thrown
 
 
@@ -48,9 +50,10 @@ class Session:
         self.clients: list[Client] = []
         self.meshes: dict[str, dict[str, Any]] = {}
         self.exports: dict[str, Path] = {}
-        self.document = Document(new_text(), file=None, name="untitled.yaml", beside=self.root)
+        self.folders = (self.root, *example_folders())  # nothing outside of them is read
+        self.document = self._document_of(new_text())
         self._tell_later = lambda message: hand_over(lambda: self._tell(message))  # from another thread
-        self.rehearsal = Rehearsal(lambda run: hand_over(lambda: self._look(run)))
+        self.rehearsal = Rehearsal(lambda run: hand_over(lambda: self._look(run)), self.folders)
         self.toybox = Toybox(
             self._tell_later,
             lambda take: hand_over(lambda: self._look(self.rehearsal.present(take))),
@@ -58,6 +61,7 @@ class Session:
         self.opened = False  # whether a scene was opened, or the gallery of examples is shown
         self.shown: Run | None = None  # the run that everyone has been told of
         self._told_story = 0  # the last run whose story was told
+        self._told_soft = 0  # the last one whose soft bodies were told of
         self._drafted = self.document.text
 
     # Coming and going
@@ -70,6 +74,8 @@ class Session:
             client.tell(self._cast(self.shown))
             if self._told_story == self.shown.number:
                 client.tell(self._story(self.shown))
+            if self._told_soft == self.shown.number and (soft := _soft(self.shown)):
+                client.tell(soft)
         client.stir()
 
     def leave(self, client: Client) -> None:
@@ -96,8 +102,7 @@ class Session:
             if "argument" not in str(error):
                 raise
             raise Problem(f"{name}: {str(error).split('() ', 1)[-1]}") from None
-        run = self.rehearsal.run
-        return {"run": 0 if run is None else run.number, **(answer or {})}  # the one that shows what it has done
+        return {"run": self._run_number(), **(answer or {})}  # the one that shows what it has done
 
     def do_ping(self) -> None:
         """Answers, and does nothing else."""
@@ -116,27 +121,30 @@ class Session:
             ]
             if len(found) >= MOST_FILES or len(Path(folder).relative_to(self.root).parts) > 3:
                 folders.clear()
-        return {"files": found[:MOST_FILES]}
+        unsaved = sorted(file.name[1 : -len(UNSAVED)] for file in self.root.glob(f".*{UNSAVED}"))
+        return {"files": found[:MOST_FILES], "unsaved": [Path(name).stem for name in unsaved]}
 
     def do_open(self, file: str | None = None, example: str | None = None) -> dict[str, Any]:
         """Open a scene file, or a copy of an example."""
         self.document.keep_draft()
         if example is not None:
             text, folder = example_text(example)
-            self.document = Document(text, file=None, name=f"{example}.yaml", beside=folder)
+            self.document = self._document_of(text, name=f"{example}.yaml", beside=folder)
         else:
             path = self.inside(file)
-            self.document = Document(read_text(path), file=path, name=path.name, beside=path.parent)
+            self.document = self._document_of(read_text(path), path, path.name, path.parent)
         kept = self.document.take_draft()
         self.opened = True
         self._changed(self.document.scene, after=0.0)
         return {"name": self.document.name, "draft": kept}
 
     def do_new(self) -> dict[str, Any]:
-        self.document = Document(new_text(), file=None, name="untitled.yaml", beside=self.root)
+        self.document.keep_draft()
+        self.document = self._document_of(new_text())
+        kept = self.document.take_draft()
         self.opened = True
         self._changed(self.document.scene, after=0.0)
-        return {"name": self.document.name}
+        return {"name": self.document.name, "draft": kept}
 
     def do_save(self, file: str | None = None) -> dict[str, Any]:
         """Write the scene to its file, or to another below the studio's directory."""
@@ -149,8 +157,12 @@ class Session:
 
     def do_discard(self) -> None:
         """Forget what was not saved."""
-        if self.document.file is not None:
-            self._edit(self.document.take_file)
+        self._edit(self.document.forget)
+
+    def _document_of(
+        self, text: str, file: Path | None = None, name: str = "untitled.yaml", beside: Path | None = None
+    ) -> Document:
+        return Document(text, file=file, name=name, beside=beside or self.root, folders=self.folders)
 
     def inside(self, file: Any, *, new: bool = False) -> Path:
         """A file below the studio's directory; raises `Problem` for any other, links that lead out of it included."""
@@ -175,13 +187,21 @@ class Session:
         if document.text != self._drafted:
             self._drafted = document.text
             document.keep_draft()
+            if not document.dirty:  # an edit has led back to what is saved
+                self._tell(self._document())
 
     # Changing the scene
 
-    def do_edit(self, path: Any = None, value: Any = None, remove: bool = False, gesture: Any = None) -> None:
-        """Give a field another value, or take it out; changes of one gesture are undone together."""
+    def do_edit(
+        self, path: Any = None, value: Any = None, remove: bool = False, gesture: Any = None, frame: Any = 0
+    ) -> None:
+        """Give a field another value, or take it out; changes of one gesture are undone together.
+
+        The frame that is looked at comes as soon as it is there.
+        """
         where = _path(path)
-        self._edit(lambda: self.document.edit(where, REMOVED if remove else value, gesture), where)
+        frame = frame if isinstance(frame, int) else 0
+        self._edit(lambda: self.document.edit(where, REMOVED if remove else value, gesture), where, looked_at=frame)
 
     def do_write(self, text: str) -> None:
         """Take another text."""
@@ -198,16 +218,18 @@ class Session:
     def do_text(self) -> dict[str, Any]:
         return {"text": self.document.text}
 
-    def _edit(self, change: Callable[[], Any], path: tuple[str | int, ...] | None = None) -> None:
+    def _edit(self, change: Callable[[], Any], path: tuple[str | int, ...] | None = None, looked_at: int = 0) -> None:
         before = self.document.scene
         change()
         after = self.document.scene
         since = 0.0 if before is None or after is None else affected_from(before, after)
-        self._changed(after, after=since, path=path)
+        self._changed(after, after=since, path=path, looked_at=looked_at)
 
-    def _changed(self, scene: Scene | None, *, after: float, path: tuple[str | int, ...] | None = None) -> None:
+    def _changed(
+        self, scene: Scene | None, *, after: float, path: tuple[str | int, ...] | None = None, looked_at: int = 0
+    ) -> None:
         if scene is not None and after < math.inf:
-            self.rehearsal.begin(scene, after=after)
+            self.rehearsal.begin(scene, after=after, looked_at=looked_at)
         elif scene is None:
             self.rehearsal.stop()
         self._tell(self._document() if path is None else self._field(path))
@@ -231,8 +253,13 @@ class Session:
             "undo": len(document.done),
             "redo": len(document.undone),
             "problems": document.problems,
+            "run": self._run_number(),
             "looks": {} if document.scene is None else _looks(document.scene),
         }
+
+    def _run_number(self) -> int:
+        run = self.rehearsal.run
+        return 0 if run is None else run.number
 
     # Playing live
 
@@ -278,8 +305,7 @@ class Session:
         force = [BALL["mass"] * run.fps * speed for speed in velocity]
         push = {"body": name, "from": now, "until": now + 1 / run.fps, "force": force}
         document["pushes"] = [*document.get("pushes", []), push]
-        scene = scene_beside(self.document.beside / self.document.name, document, self.document.name)
-        self.rehearsal.begin(scene, live=True, now=now)
+        self.rehearsal.begin(self.document.scene_of(document), live=True, now=now)
         return {"body": name}
 
     def do_change(self, field: str, value: Any = None) -> None:
@@ -327,6 +353,10 @@ class Session:
             raise Problem(*(self.document.problems or ["there is no scene"]))
         return self.document.scene
 
+    def do_show(self) -> None:
+        """Put the scene on the stage again, where a toy is now."""
+        self.rehearsal.begin(self._scene())
+
     # Toys
 
     def do_figures(self) -> dict[str, Any]:
@@ -365,6 +395,10 @@ class Session:
         if run.ended and run.number != self._told_story:
             self._told_story = run.number
             self._tell(self._story(run))
+        if run.softened and run.number != self._told_soft:
+            self._told_soft = run.number
+            if soft := _soft(run):
+                self._tell(soft)
         for client in self.clients:
             client.stir()
 
@@ -388,6 +422,7 @@ class Session:
             "paths": cast.paths,
             "wires": cast.wires,
             "colors": run.colors,
+            "toy": run.toy,
             "doubts": run.doubts,
         }
 
@@ -416,7 +451,7 @@ class Session:
         from impel.render.outputs import write_take
         from impel.takes.resampling import resampled
 
-        take = self._take()
+        take = self._take(softened=True)
         if camera is not None:
             from impel.scene.cameras import Camera
 
@@ -426,16 +461,23 @@ class Session:
             take = resampled(take, fps)
         write_take(take, file, overlays=overlays)
 
-    def _take(self) -> Any:
+    def _take(self, softened: bool = False) -> Any:
         run = self.rehearsal.run
         if run is None or run.take is None:
             raise Problem("there is no take yet: wait until it is simulated")
-        return run.take
+        return run.soft_take() if softened else run.take
+
+    def take_of(self, number: int) -> Take | None:
+        """The take of the run that everyone has been told of, if that is its number and it has ended."""
+        return None if self.shown is None or self.shown.number != number else self.shown.take
 
     def _mesh(self, shape: dict[str, Any]) -> str:
         """The name under which the mesh of a shape can be fetched."""
         name = hashlib.sha256(json.dumps(shape, sort_keys=True).encode()).hexdigest()[:16]
+        self.meshes.pop(name, None)
         self.meshes[name] = shape
+        while len(self.meshes) > MOST_MESHES:
+            del self.meshes[next(iter(self.meshes))]  # the one that nobody has shown for longest
         return name
 
     def _tell(self, message: dict[str, Any]) -> None:
@@ -453,6 +495,12 @@ def _path(path: Any) -> tuple[str | int, ...]:
 
 def _is_place(place: Any) -> bool:
     return isinstance(place, list) and len(place) == 3 and all(isinstance(x, int | float) for x in place)
+
+
+def _soft(run: Run) -> dict[str, Any] | None:
+    """Which bodies are seen to be soft, now that the whole take is known."""
+    bodies = [] if run.take is None else [run.take.index(name) for name in soft_bodies(run.take)]
+    return {"tell": "soft", "run": run.number, "bodies": bodies} if bodies else None
 
 
 def _looks(scene: Scene) -> dict[str, Any]:

@@ -19,6 +19,7 @@ FAMILIES = {  # name's beginning -> field of Take
     "wire/": "wires",
     "rope/": "ropes",
     "surface/": "surfaces",
+    "soft/": "soft",
 }
 TEXTS = ("events", "shapes", "colors", "camera", "cameras", "keys")  # kept as JSON
 ADDED = ("cameras", "keys")  # of these, what takes of earlier versions do not have
@@ -39,7 +40,7 @@ def save_npz(take: Take, path: str | Path) -> None:
         arrays[name] = np.array(json.dumps(getattr(take, name), ensure_ascii=False, default=_plain))
     for prefix, field in FAMILIES.items():
         for name, values in getattr(take, field).items():
-            arrays[prefix + name] = np.asarray(values, np.float64)
+            arrays[prefix + name] = values if field == "soft" else np.asarray(values, np.float64)
     arrays = take.others | arrays
     with writing(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         for name, array in arrays.items():

@@ -11,6 +11,7 @@ from impel.files import Problem
 from impel.geometry.blobs import blob_elements
 from impel.geometry.meshes import mesh_of
 from impel.takes.cameras import members
+from impel.takes.soft import mistake_in_soft
 from impel.takes.take import WORLD, Floats, Take
 
 FARTHEST = 1e10  # m: beyond it a scene cannot be drawn
@@ -28,6 +29,7 @@ def mistake_in(take: Take) -> str | None:
         or _wrong_motion(take)
         or _wrong_lines(take)
         or _wrong_bodies(take)
+        or mistake_in_soft(take, LARGEST, MOST_VERTICES)
         or _wrong_events(take)
     )
 

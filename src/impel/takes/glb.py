@@ -1,4 +1,4 @@
-"""Takes as `.glb` (binary glTF 2.0): one node per body, moved by translation and rotation keys.
+"""Takes as `.glb` (binary glTF 2.0): one node per body, moved by translation and rotation keys, soft ones by morphs.
 
 glTF is y-up; a single root node turns the whole take, so that the numbers below it are the take's own. Its extras
 (custom properties in Blender) hold what glTF has no place for: frame rate, the animator's keys, events and camera.
@@ -17,12 +17,13 @@ from impel.files import Problem, writing
 from impel.geometry.meshes import MARK, Mesh, colors_of, marks_of, mesh_of
 from impel.motion.orientations import multiply_quaternions, quaternion_from_matrix
 from impel.takes.cameras import FOV, cuts_of, standpoints
+from impel.takes.glb_buffer import INDICES, VERTICES, Buffer
 from impel.takes.lines import ROPE, WIRE, is_taut, rope_lines, tube
+from impel.takes.morphs import Morphs, morphs_of
+from impel.takes.soft import rest_of, soft_bodies
 from impel.takes.take import Floats, Take, linear_color, opacity, owner_of
 
-FLOAT, UNSIGNED_INT = 5126, 5125  # component types
 WHITE = "#ffffff"  # of what is painted vertex by vertex
-VERTICES, INDICES = 34962, 34963  # what a view of the buffer is bound to
 Z_UP_TO_Y_UP = [-(0.5**0.5), 0.0, 0.0, 0.5**0.5]  # a quarter turn back about x, as (x, y, z, w)
 ROUGHNESS = 0.6
 NEAREST = 0.01  # of the distance to what it looks at: nearer things a camera does not see
@@ -32,40 +33,13 @@ ROPE_PIECES = 12  # of a rope that hangs
 Motion = tuple[int, str, Floats]  # node, what of it moves, values at every frame
 
 
-class _Buffer:
-    """The binary part, and the accessors that say what lies where in it."""
-
-    def __init__(self) -> None:
-        self.data = bytearray()
-        self.views: list[dict[str, Any]] = []
-        self.accessors: list[dict[str, Any]] = []
-
-    def add(self, array: NDArray[Any], *, target: int | None = None, bounds: bool = False) -> int:
-        """Append an array (all our types fill multiples of four bytes) and return its accessor."""
-        view = {"buffer": 0, "byteOffset": len(self.data), "byteLength": array.nbytes}
-        self.views.append(view | ({"target": target} if target else {}))
-        self.data += array.tobytes()
-        width = array.shape[1] if array.ndim == 2 else 1
-        accessor = {
-            "bufferView": len(self.views) - 1,
-            "componentType": FLOAT if array.dtype == np.float32 else UNSIGNED_INT,
-            "count": len(array),
-            "type": {1: "SCALAR", 3: "VEC3", 4: "VEC4"}[width],
-        }
-        if bounds:
-            table = array.reshape(len(array), width)
-            accessor |= {"min": table.min(axis=0).tolist(), "max": table.max(axis=0).tolist()}
-        self.accessors.append(accessor)
-        return len(self.accessors) - 1
-
-
 def write_glb(take: Take, path: str | Path) -> None:
     """Write a take with its meshes, colours and keys (one per frame, linear between them)."""
     position, orientation = np.asarray(take.position), _continuous(np.asarray(take.orientation))
     for i, name in enumerate(take.names):
         if not (np.isfinite(position[:, i]).all() and np.isfinite(orientation[:, i]).all()):
             raise Problem(f"{path}: {name}: its motion is not finite, so it cannot be written")
-    buffer = _Buffer()
+    buffer = Buffer()
     document: dict[str, Any] = {
         "asset": {"version": "2.0", "generator": "impel"},
         "scene": 0,
@@ -75,11 +49,13 @@ def write_glb(take: Take, path: str | Path) -> None:
     lost = [name for name, ends in take.ropes.items() if not np.isfinite(ends).all()]
     if lost:
         raise Problem(f"{path}: {lost[0]}: its motion is not finite, so it cannot be written")
-    meshes, materials, mesh_of_body = _meshes(take, buffer)
+    meshes, materials, mesh_of_body, morphs = _meshes(take, buffer)
     for i, name in enumerate(take.names):
         w, x, y, z = orientation[0, i].astype(np.float32).tolist()
         translation = position[0, i].astype(np.float32).tolist()
         node = {"name": name, "mesh": mesh_of_body[i], "translation": translation, "rotation": [x, y, z, w]}
+        if i in morphs:
+            node["weights"] = morphs[i].weights[0].astype(np.float32).tolist()
         document["nodes"].append(node)
     if take.names:
         document["nodes"][0]["children"] = list(range(1, len(take.names) + 1))
@@ -90,6 +66,7 @@ def write_glb(take: Take, path: str | Path) -> None:
             (i + 1, "translation", position[:, i]),
             (i + 1, "rotation", np.roll(orientation[:, i], -1, axis=-1)),
         ]
+    motions += [(i + 1, "weights", morphs[i].weights) for i in morphs]
     motions += _lines(take, document, buffer)
     motions += _cameras(take, document)
     animation = _animation(take, motions, buffer, path)
@@ -111,19 +88,21 @@ def _continuous(orientation: Floats) -> Floats:
     return unit
 
 
-def _meshes(take: Take, buffer: _Buffer) -> tuple[list[Any], list[Any], list[int]]:
-    """Equal shapes share their vertices, equal shapes of equal colour their mesh."""
+def _meshes(take: Take, buffer: Buffer) -> tuple[list[Any], list[Any], list[int], dict[int, Morphs]]:
+    """Equal shapes share their vertices, equal shapes of equal colour their mesh; soft bodies have their own, with
+    morphs by the number of the body."""
     geometry: dict[str, tuple[int, int, list[tuple[int, bool]]]] = {}
     paints: dict[str, int] = {}
     meshes: dict[tuple[str, str], int] = {}
     materials: dict[tuple[str, bool], int] = {}
     mesh_entries, material_entries, mesh_of_body = [], [], []
-    for shape, color in zip(take.shapes, take.colors):
-        key = json.dumps(shape, sort_keys=True)
+    soft, morphs = soft_bodies(take), {}
+    for i, (name, shape, color) in enumerate(zip(take.names, take.shapes, take.colors)):
+        key = f"soft {name}" if name in soft else json.dumps(shape, sort_keys=True)
         if key not in geometry:
-            mesh = mesh_of(shape, surfaces=take.surfaces)
+            mesh = rest_of(take, name) if name in soft else mesh_of(shape, surfaces=take.surfaces)
             geometry[key] = _geometry(mesh, marks_of(shape, mesh), buffer)
-            painted = colors_of(shape, take.surfaces)
+            painted = take.soft.get(f"{name}.colors") if name in soft else colors_of(shape, take.surfaces)
             if painted is not None:
                 paints[key] = buffer.add(painted.astype(np.float32), target=VERTICES)
         wanted = color
@@ -145,13 +124,19 @@ def _meshes(take: Take, buffer: _Buffer) -> tuple[list[Any], list[Any], list[int
                         "material": materials[color, marked],
                     }
                 )
+            entry: dict[str, Any] = {"name": name if name in soft else next(iter(shape)), "primitives": primitives}
+            if name in soft and take.soft[f"{name}.first"][-1] > 0:
+                morphs[i] = morphs_of(take, name)
+                targets = [buffer.add_morph(*pair) for pair in zip(morphs[i].shifts, morphs[i].turns)]
+                entry |= {"primitives": [one | {"targets": targets} for one in primitives]}
+                entry["extras"] = {"targetNames": morphs[i].names}  # which Blender and three.js read
             meshes[key, wanted] = len(meshes)
-            mesh_entries.append({"name": next(iter(shape)), "primitives": primitives})
+            mesh_entries.append(entry)
         mesh_of_body.append(meshes[key, wanted])
-    return mesh_entries, material_entries, mesh_of_body
+    return mesh_entries, material_entries, mesh_of_body, morphs
 
 
-def _geometry(mesh: Mesh, marks: NDArray[np.bool_], buffer: _Buffer) -> tuple[int, int, list[tuple[int, bool]]]:
+def _geometry(mesh: Mesh, marks: NDArray[np.bool_], buffer: Buffer) -> tuple[int, int, list[tuple[int, bool]]]:
     vertices, normals, triangles = mesh
     positions = buffer.add(vertices.astype(np.float32), target=VERTICES, bounds=True)
     directions = buffer.add(normals.astype(np.float32), target=VERTICES)
@@ -171,7 +156,7 @@ def _material(color: str, lightness: float) -> dict[str, Any]:
     return material | ({"alphaMode": "BLEND"} if alpha < 1 else {})
 
 
-def _lines(take: Take, document: dict[str, Any], buffer: _Buffer) -> list[Motion]:
+def _lines(take: Take, document: dict[str, Any], buffer: Buffer) -> list[Motion]:
     """Add wires to the nodes of their bodies, and ropes as straight pieces that are turned and stretched."""
     nodes, motions = document["nodes"], []
     ropes = {
@@ -288,7 +273,7 @@ def _clock(take: Take, path: str | Path) -> NDArray[np.float32]:
     return times
 
 
-def _animation(take: Take, motions: list[Motion], buffer: _Buffer, path: str | Path) -> dict[str, Any] | None:
+def _animation(take: Take, motions: list[Motion], buffer: Buffer, path: str | Path) -> dict[str, Any] | None:
     """Keys for what moves; whatever stays where its node stands needs none."""
     samplers: list[dict[str, Any]] = []
     channels: list[dict[str, Any]] = []
@@ -298,7 +283,8 @@ def _animation(take: Take, motions: list[Motion], buffer: _Buffer, path: str | P
             continue
         if not samplers:
             clock = buffer.add(_clock(take, path), bounds=True)
-        samplers.append({"input": clock, "output": buffer.add(keys), "interpolation": "LINEAR"})
+        output = buffer.add(keys.ravel() if moved == "weights" else keys)
+        samplers.append({"input": clock, "output": output, "interpolation": "LINEAR"})
         channels.append({"sampler": len(samplers) - 1, "target": {"node": node, "path": moved}})
     return {"name": "take", "samplers": samplers, "channels": channels} if samplers else None
 

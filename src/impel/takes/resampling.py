@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from impel.complaints import say
 from impel.files import Problem
 from impel.motion.orientations import conjugate_quaternions, multiply_quaternions
+from impel.takes.soft import resampled_soft
 from impel.takes.take import Floats, Take
 
 MOST_FRAMES = 1_000_000
@@ -58,6 +59,7 @@ def resampled(take: Take, fps: float) -> Take:
             tracks={name: places(values) for name, values in take.tracks.items()},
             paths={name: places(values) if values.ndim == 3 else values for name, values in take.paths.items()},
             ropes={name: bent(ends) for name, ends in take.ropes.items()},
+            soft=resampled_soft(take, before, after, share),
         )
 
 

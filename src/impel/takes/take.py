@@ -12,6 +12,7 @@ from impel.files import Problem
 Floats = NDArray[np.float64]
 
 VERSION = 2  # of what a take holds; one that a newer impel made keeps its own
+SOFT_VERSION = 3  # ... of one that holds soft surfaces
 
 # The kinds of events that this version makes. An event is {time, kind, subject, details}.
 EVENT_KINDS = (
@@ -79,6 +80,7 @@ class Take:
     wires: dict[str, Floats] = field(default_factory=dict)  # polylines (P, 3) in the frame of a body: "beam.rail"
     surfaces: dict[str, Floats] = field(default_factory=dict)  # of {"mesh": {"surface": NAME}} in the body's frame:
     # NAME.vertices (V, 3), NAME.normals (V, 3), NAME.triangles (T, 3), perhaps NAME.colors (V, 3) as light
+    soft: dict[str, NDArray[Any]] = field(default_factory=dict)  # surfaces that are pressed in, see takes/soft.py
     ropes: dict[str, Floats] = field(default_factory=dict)  # both ends (F, 2, 3); channel "rope.slack" goes with it
     camera: dict[str, Any] | None = None  # {"from": [..], "to": [..], "fov": 40}, {"follow": "ball", ..}, or None:
     # frame the action

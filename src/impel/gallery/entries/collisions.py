@@ -8,6 +8,7 @@ import numpy as np
 from impel.analysis.plots import INK, SOFT, name_line, plot
 from impel.gallery.ledger import Exhibit, Verdict, judge
 from impel.gallery.loading import gallery_scene
+from impel.gallery.soft_surfaces import close_up, dents
 from impel.render.outputs import write_png
 from impel.render.sequences import strip
 from impel.scene import Scene
@@ -24,6 +25,7 @@ TEXT = (
 
 LABELS = {"first": "1: stiff, 1 kg", "heavy": "2: stiff, 3 kg", "soft": "3: soft, 1 kg"}
 FARTHER = 1.5  # times as far off its path: "more violently"
+DEFORMED = 0.03  # m, a fifth of its radius
 
 
 class Passage(NamedTuple):
@@ -47,6 +49,7 @@ def passage(take: Take, name: str) -> Passage:
 
 def verdict(take: Take) -> Verdict:
     first, heavy, soft = (passage(take, name) for name in LABELS)
+    dent = float(dents(take, "soft").max())
     arrived = [float(take.position[-1, take.index(name), 0]) > 2.4 for name in LABELS]
     return judge(
         "003.10",
@@ -54,11 +57,13 @@ def verdict(take: Take) -> Verdict:
         and first.bounces > 1
         and heavy.bounces > 1
         and heavy.off - soft.off > FARTHER * (first.off - soft.off)
-        and soft.bounces == 1,
+        and soft.bounces == 1
+        and dent > DEFORMED,
         f"the first leaves the bar {first.bounces} times and rises {1000 * first.off:.0f} mm; with three times the "
         f"mass {heavy.bounces} times and {1000 * heavy.off:.0f} mm, touching it for {heavy.touching:.0%} of its "
         f"passage (the first {first.touching:.0%}); the soft one, 500 times less stiff, touches it once, for "
-        f"{soft.touching:.0%} of it, and rises {1000 * soft.off:.0f} mm (asked: the heavy one's height "
+        f"{soft.touching:.0%} of it, deformed by up to {1000 * dent:.0f} mm ({1000 * DEFORMED:.0f} asked), and rises "
+        f"{1000 * soft.off:.0f} mm (asked: the heavy one's height "
         f"above the soft one's way at least {FARTHER} times the first's); all reach the other side",
     )
 
@@ -68,10 +73,16 @@ def make(directory: Path) -> Exhibit:
     take = simulate(scene)
     draw(directory / "ways.png", scene, take)
     write_png(strip(take, times=[0, 0.55, 0.75, 0.95, 1.25, 2], overlays=["paths", "trails"]), directory / "strip.png")
+    near = [(time, "soft", (0.35, 2.6, 0.5)) for time in (0.5, 0.58, 0.7, 0.9)]
+    write_png(
+        strip(close_up(take, near), times=[time for time, *_ in near], columns=4, size=(320, 280)),
+        directory / "close.png",
+    )
     return Exhibit(
         pictures=[
             ("ways.png", "The ways of the three centres, dots a thirtieth of a second apart; the bar's section."),
             ("strip.png", "No gravity, as in the paper's examples in the plane."),
+            ("close.png", "The soft one deforms and slides round."),
         ],
         verdicts=[verdict(take)],
     )

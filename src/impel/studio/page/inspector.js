@@ -1,15 +1,15 @@
 // Fields of what is selected, made from the schema's own sentences: each with its text, its range, and a way to unset it.
 
 import { make } from "./make.js";
-import { Newest } from "./link.js";
 
 const HUGE = 1e6; // a bound beyond it bounds nothing that a person would slide to
 let gestures = Date.now();
 
 export class Inspector {
-  constructor(element, edit) {
+  constructor(element, edit, moment) {
     this.element = element;
     this.edit = edit; // (path, value | undefined, gesture) -> promise
+    this.moment = moment; // () -> { seconds, live }: what is looked at
     this.refreshers = [];
   }
 
@@ -34,13 +34,21 @@ export class Inspector {
   show(title, path, data, extra = []) {
     this.path = path;
     this.refreshers = [];
-    const schema = this.schema_at(path);
+    const found = this.schema_at(path), schema = this.choices(found).find((choice) => choice.properties) ?? found;
     this.element.replaceChildren(
       make("h1", { textContent: title }),
-      make("p", { textContent: schema.description ?? "" }),
+      make("p", { textContent: found.description ?? schema.description ?? "" }),
       ...this.fields(schema, path, data),
-      ...extra,
+      ...extra.filter(Boolean),
     );
+  }
+
+  // Shows a place in space that is written as [x, y, z].
+  show_place(title, path, value, text, extra = []) {
+    this.path = path;
+    this.refreshers = [];
+    this.element.replaceChildren(make("h1", { textContent: title }),
+      this.field("at", { type: "array", maxItems: 3, items: { type: "number" }, description: text }, path, value, true), ...extra);
   }
 
   // Values have changed, but not which fields there are.
@@ -60,14 +68,13 @@ export class Inspector {
   field(name, schema, path, value, required) {
     const wrong = make("span", { className: "wrong", role: "alert" });
     const id = `field-${path.join("-")}`;
-    const newest = new Newest((...given) => this.edit(...given).then(() => { wrong.textContent = ""; }, (lines) => { wrong.textContent = lines.map(short).join("\n"); }));
-    const set = (to, gesture) => newest.wish(path, to, gesture);
+    const set = (to, gesture) => this.edit(path, to, gesture).then(() => { wrong.textContent = ""; }, (lines) => { wrong.textContent = lines.map(short).join("\n"); });
     const reset = required || value === undefined ? null
-      : make("button", { className: "reset", title: "Leave it out", textContent: "×", "aria-label": `Leave out ${name}`, onclick: () => this.edit(path, undefined).catch((lines) => { wrong.textContent = lines.map(short).join("\n"); }) });
+      : make("button", { className: "reset", title: "Leave it out", textContent: "×", "aria-label": `Leave out ${name}`, onclick: () => set(undefined) });
     const choices = this.choices(schema);
     const nested = choices.find((choice) => choice.properties);
     if (nested && value !== null && typeof value === "object" && !Array.isArray(value)) {
-      return make("fieldset", {}, make("legend", { textContent: name }), ...this.fields(nested, path, value), reset);
+      return make("fieldset", {}, make("legend", {}, name, reset), ...this.fields(nested, path, value));
     }
     const unset = value === undefined ? make("span", { className: "unset", textContent: schema.default === undefined ? "not set" : `default ${plain(schema.default)}` }) : null;
     return make("div", { className: "field" },
@@ -87,13 +94,14 @@ export class Inspector {
     }
     if (name === "color") {
       return make("div", { className: "row" },
-        make("input", { id, type: "color", value: (now ?? "#888888").slice(0, 7), oninput: (e) => set(e.target.value, ++gestures) }));
+        make("input", { id, type: "color", value: (now ?? "#888888").slice(0, 7), onfocus: () => { gestures += 1; }, oninput: (e) => set(e.target.value, gestures) }));
     }
     if (words.length && !number) {
       const select = make("select", { id, onchange: (e) => set(e.target.value) }, ...words.map((word) => make("option", { value: word, textContent: word, selected: word === now })));
       if (now === undefined) select.selectedIndex = -1;
       return this.kept(path, select, (input, to) => { input.value = to; });
     }
+    if (number && choices.some((choice) => choice.items?.prefixItems)) return this.series(id, number, path, value, set);
     if (number && (typeof now === "number" || now === undefined) && !(choices.length > 1 && now === undefined)) return this.number(id, number, path, now, set, words);
     const list = choices.find((choice) => choice.type === "array" && choice.maxItems <= 4 && choice.items?.type === "number");
     if (list && (Array.isArray(now) || now === undefined)) return this.vector(id, list, path, now, set);
@@ -109,8 +117,7 @@ export class Inspector {
     const box = make("input", { id, type: "number", className: "short", step: "any", value: value === undefined ? "" : tidy(value) });
     const range = make("input", { type: "range", min: 0, max: 1000, step: 1, value: value === undefined ? 0 : scale.to(value), "aria-label": `${path.at(-1)} as a slider` });
     let gesture = ++gestures;
-    range.addEventListener("pointerdown", () => { gesture = ++gestures; });
-    range.addEventListener("keydown", () => { gesture = ++gestures; });
+    grasped(range, () => { gesture = ++gestures; });
     range.addEventListener("input", () => { const to = tidy(scale.from(Number(range.value))); box.value = to; set(to, gesture); });
     box.addEventListener("change", () => { if (box.value !== "") { range.value = scale.to(Number(box.value)); set(Number(box.value)); } });
     this.refreshers.push((data) => {
@@ -121,6 +128,28 @@ export class Inspector {
     });
     const others = words.map((word) => make("button", { textContent: word, onclick: () => set(word) }));
     return make("div", { className: "row" }, range, box, ...others);
+  }
+
+  // A value for all the time, or pairs of seconds and values: the slider sets the first, or goes on from this moment.
+  series(id, schema, path, value, set) {
+    const scale = slide(schema.maximum <= 100 ? undefined : level(value, 0), schema.minimum, schema.maximum);
+    const range = make("input", { type: "range", min: 0, max: 1000, step: 1, "aria-label": `${path.at(-1)} as a slider` });
+    const box = make("input", { id, type: "text", spellcheck: false, onchange: (e) => set(e.target.value.trim() === "" ? undefined : read(e.target.value)) });
+    const show = (to) => {
+      value = to;
+      if (document.activeElement !== box) box.value = to === undefined ? "" : plain(to);
+      if (document.activeElement !== range) range.value = scale.to(level(to, this.moment().seconds) ?? (schema.minimum + schema.maximum) / 2);
+    };
+    let gesture, since;
+    const begin = () => { gesture = ++gestures; since = Number(this.moment().seconds.toFixed(2)); };
+    grasped(range, begin);
+    range.addEventListener("input", () => {
+      const to = tidy(scale.from(Number(range.value)));
+      set(Array.isArray(value) && !this.moment().live ? [...value.filter(([time]) => time < since), [since, to]] : to, gesture);
+    });
+    this.refreshers.push((data) => show(at(data, path)));
+    show(value);
+    return make("div", {}, make("div", { className: "row" }, range), make("div", { className: "row" }, box));
   }
 
   vector(id, schema, path, value, set) {
@@ -144,6 +173,21 @@ export class Inspector {
 
 const bound = (x) => (x === 1e-12 ? 0 : Math.abs(x) <= HUGE ? x : undefined); // 1e-12 is how the schema says: more than 0
 export const at = (data, path) => path.reduce((here, part) => here?.[part], data);
+// Calls when someone begins to move a slider: with the pointer, or by keys after a pause.
+function grasped(range, begin) {
+  let last = -Infinity;
+  range.addEventListener("pointerdown", begin);
+  range.addEventListener("keydown", ({ timeStamp }) => { if (timeStamp - last > 1000) begin(); last = timeStamp; });
+}
+
+// What a series is at a moment.
+function level(series, seconds) {
+  if (!Array.isArray(series)) return series;
+  const after = series.findIndex(([time]) => time > seconds);
+  if (after <= 0) return (after === 0 ? series[0] : series.at(-1))[1];
+  const [[t0, a], [t1, b]] = [series[after - 1], series[after]];
+  return a + ((b - a) * (seconds - t0)) / (t1 - t0);
+}
 const tidy = (x) => Number(Number(x).toPrecision(4));
 const short = (text) => text.replace(/^[^:]*\.(ya?ml|json): /, "");
 

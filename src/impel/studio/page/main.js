@@ -14,7 +14,7 @@ let gestures = Date.now();
 
 const state = {
   data: null, looks: {}, take: null, frame: 0, playing: false, loop: true, selection: null, live: false, opened: false, owed: 0,
-  connected: false,
+  connected: false, clocked: 0,
 };
 window.studio = state; // for whoever looks from outside, such as tests
 
@@ -23,8 +23,14 @@ window.studio = state; // for whoever looks from outside, such as tests
 const link = new Link({
   told(message) { tell[message.tell]?.(message); },
   rows(buffer) {
+    if (!state.take?.add(buffer) || !draws_anew(state.take)) { // nothing of it is looked at now
+      link.acknowledge();
+      later("computed", () => timeline.draw());
+      return;
+    }
     state.owed += 1;
-    if (state.take?.add(buffer)) state.fresh = true;
+    state.fresh = true;
+    if (state.shown?.run !== state.take.run) draw(performance.now()); // a new take's first picture does not wait
     wake();
   },
   found() { state.connected = true; notice(null, "connection"); },
@@ -45,28 +51,32 @@ const tell = {
     if (!state.opened) open_gallery();
   },
   edited(message) {
-    head(message);
-    const had = at(state.data, message.path) !== undefined;
-    put(state.data, message.path, message.value);
-    if (!had || message.value === null || typeof message.value === "object") lay_out();
-    else inspector.refresh(state.data);
+    const { path, value } = message, alike = same_kind(at(state.data, path), value);
+    put(state.data, path, value);
+    state.due = message.run;
+    later("head", () => head(message));
     place_keys();
-    timeline.tell(state.take, state.data);
-    if (!get("text").hidden) fetch_text();
+    if (alike) later("fields", () => { inspector.refresh(state.data); show_time(); });
+    else lay_out();
+    if (!get("text").hidden) later("text", fetch_text);
   },
   run(message) {
     const before = state.take, first = before === null || state.framed !== state.name;
     state.take = new Take(message, before);
     state.asked_at = performance.now();
+    state.due = message.run;
     state.live = message.live;
     state.events_shown = false;
     if (message.live) { state.playing = false; state.frame = message.kept; }
-    if (Object.keys(message.colors).length && first) follow(0); // a toy runs off
-    state.look = first;
-    view.cast(state.take, { ...state.looks, colors: { ...state.looks.colors, ...message.colors } }).then(() => { view.place_keys(keys_of(state.data)); state.fresh = true; wake(); });
-    timeline.tell(state.take, state.data);
-    for (const line of message.doubts) notice(line, "doubt");
-    if (!message.doubts.length) notice(null, "doubt");
+    if (message.toy && first) follow(0); // it runs off
+    if (state.toy && !message.toy) { state.toy = null; follow(undefined); lay_out(); show_fields(); }
+    state.look = first || before?.toy !== message.toy;
+    view.cast(state.take, state.looks).then(() => { show_keys(); state.fresh = true; wake(); later("dots", color_dots); });
+    later("run", () => {
+      show_time();
+      for (const line of message.doubts) notice(line, "doubt");
+      if (!message.doubts.length) notice(null, "doubt");
+    });
     live_buttons();
   },
   story({ run, problems, events, remarks, channels, frames }) {
@@ -75,21 +85,30 @@ const tell = {
       return;
     }
     Object.assign(state.take, { events, remarks, channels, frames, ended: true });
-    state.live = false;
-    notice(problems.length ? problems.join(" · ") : null, "problem");
-    get("remarks").replaceChildren(make("ul", {}, ...(remarks.length ? remarks : ["Everything went as wished."]).map((line) => make("li", { textContent: line }))));
-    get("tab-remarks").textContent = remarks.length ? `Remarks (${remarks.length})` : "Remarks";
-    timeline.tell(state.take, state.data);
-    plots.tell(state.take);
-    live_buttons();
-    state.fresh = true;
-    wake();
+    if (state.live) { state.live = false; live_buttons(); }
+    if (view.flashes_at(Math.floor(state.frame)).length || state.shown?.run !== run) { state.fresh = true; wake(); }
+    const take = state.take;
+    later("story", () => {
+      if (take !== state.take) return;
+      notice(problems.length ? problems.join(" · ") : null, "problem");
+      get("remarks").replaceChildren(make("ul", {}, ...(remarks.length ? remarks : ["Everything went as wished."]).map((line) => make("li", { textContent: line }))));
+      get("tab-remarks").textContent = remarks.length ? `Remarks (${remarks.length})` : "Remarks";
+      show_time();
+      plots.tell(take);
+    });
   },
+  soft({ run, bodies }) { if (state.take?.run === run) view.soften(state.take, bodies).then(() => { state.skins = view.skins; wake(); }); },
   search(message) { toys.searched(message); },
   palette(message) { toys.palette(message); },
-  toy(message) { show_tab("inspector"); if (!get("toy-plot") || state.toy !== message.figure) toys.show(message, get("inspector")); state.toy = message.figure; state.framed = null; play(true); },
+  toy(message) {
+    const other = state.toy !== message.figure;
+    show_tab("inspector");
+    if (other || !get("toy-plot")) toys.show(message, get("inspector"));
+    if (other) { state.framed = null; play(true); }
+    state.toy = message.figure;
+  },
   plot(message) { toys.plot(message); },
-  notice({ line, ask }) { notice(line, ask ?? "told", ask === "file"); },
+  notice({ line, ask }) { notice(line, ask ?? "told", ask === "file" ? ["Take the file's", "Keep mine"] : null); },
 };
 
 function head({ name, file, dirty, undo, redo, problems, looks }) {
@@ -100,8 +119,8 @@ function head({ name, file, dirty, undo, redo, problems, looks }) {
   get("redo").disabled = redo === 0;
   document.title = `${dirty ? "● " : ""}${name}: impel studio`;
   get("problems").replaceChildren(...problems.map((line) => make("li", { textContent: line })));
-  notice(problems.length ? problems[0] : null, "text");
-  view.dress(looks);
+  notice(problems.length && get("text").hidden ? problems[0] : null, "text");
+  if (JSON.stringify(looks) !== state.dressed) { state.dressed = JSON.stringify(looks); view.dress(looks); wake(); }
 }
 
 function put(data, path, value) {
@@ -111,33 +130,84 @@ function put(data, path, value) {
   else here[path.at(-1)] = value;
 }
 
+const same_kind = (a, b) => (Array.isArray(a) ? Array.isArray(b) && a.length === b.length && a.every((x, k) => same_kind(x, b[k])) : a !== null && typeof a !== "object" && typeof a === typeof b);
+
+// What can wait until the next picture: it would hold that up, for the page is painted as a whole.
+const waiting = new Map();
+let catching_up;
+function later(name, work) {
+  waiting.delete(name);
+  waiting.set(name, work);
+  catching_up ??= setTimeout(catch_up, state.due > (state.shown?.run ?? 0) ? PATIENCE : 30);
+}
+function catch_up() {
+  clearTimeout(catching_up);
+  catching_up = undefined;
+  const works = [...waiting.values()];
+  waiting.clear();
+  for (const work of works) work();
+}
+
+// Until a run, or a later one, is seen; not for ever.
+const seen = (run) => new Promise((done) => { state.shown?.run >= run || state.live ? done() : watchers.push({ run, done }); setTimeout(done, 2 * PATIENCE); });
+let watchers = [];
+
 // What is done
 
-const ask = (command, fields) => link.ask(command, fields).catch((lines) => { notice(lines.join(" · "), "problem"); throw lines; });
+const complain = (lines) => notice(lines.join(" · "), "problem");
+function ask(command, fields) {
+  send_held();
+  const answer = link.ask(command, fields);
+  answer.catch(complain);
+  return answer;
+}
+
 // While it is played live, what can be changed in place is; else the scene changes, and is simulated again.
-const edit = (path, value, gesture = null) => (state.live && value !== undefined)
-  ? link.ask("change", { field: path.join("."), value })
-  : link.ask("edit", value === undefined ? { path, remove: true } : { path, value, gesture });
+// Of a gesture the newest value is held until the one before it is seen: so a slider that is drawn without a stop shows
+// one motion after the other.
+let under_way = null, held = null;
+const change = new Newest((field, value) => link.ask("change", { field, value }).catch(complain));
+function edit(path, value, gesture = null) {
+  if (state.live && value !== undefined) { change.wish(path.join("."), value); return Promise.resolve(); }
+  if (gesture !== null && gesture === under_way) {
+    held?.done();
+    return new Promise((done, fail) => { held = { path, value, gesture, done, fail }; });
+  }
+  send_held();
+  return send(path, value, gesture);
+}
+
+function send(path, value, gesture) {
+  under_way = gesture;
+  const answered = link.ask("edit", value === undefined ? { path, remove: true } : { path, value, gesture, frame: Math.floor(state.frame) });
+  answered.then(({ run }) => seen(run), () => {}).then(() => { if (under_way === gesture) under_way = null; send_held(); });
+  return answered;
+}
+
+function send_held() {
+  if (!held) return;
+  const { path, value, gesture, done, fail } = held;
+  held = null;
+  send(path, value, gesture).then(done, fail);
+}
 
 const view = new Viewport(get("view"), {
-  picked(body, key) { select(key ? { group: "actors", name: key.actor, key } : body === undefined ? null : owner(state.take.names[body])); },
-  dragged(handle, place) { drag.wish(handle, place.map((x) => Number(x.toFixed(4)))); },
+  picked(body, key) { if (!state.take?.toy) select(key ? { ...key.owner, key } : body === undefined ? null : owner(state.take.names[body])); },
+  dragged(handle, place) { edit(handle.path, place.map((x) => Number(x.toFixed(4))), `drag ${state.gesture}`).catch(complain); },
   released() { state.gesture = ++gestures; },
   added({ label }, point) { add_key(label, point); },
   grabbed(body, point, place) { return grab(body, point, place); },
   pulled(place) { if (state.pull !== undefined) pull.wish(place); },
   let_go() { release(); },
 });
-const inspector = new Inspector(get("inspector"), edit);
+const inspector = new Inspector(get("inspector"), edit, () => ({ seconds: state.frame / (state.take?.fps ?? 60), live: state.live }));
 const timeline = new Timeline(get("timeline"), {
   scrubbed(frame) { state.playing = false; go_to(frame); },
-  moved(key, seconds) { retime.wish(key, Number(seconds.toFixed(2))); },
+  moved(key, seconds) { edit(["actors", key.actor, key.kind, "keys", key.number, "time"], Number(seconds.toFixed(2)), `time ${state.gesture}`).catch(complain); },
   done() { state.gesture = ++gestures; },
 });
 const plots = new Plots(get("plots"), (name) => link.ask("channel", { name }));
 const toys = new Toys(get("palette"), (command, fields) => ask(command, fields), notice);
-const drag = new Newest((handle, place) => ask("edit", { path: handle.path, value: place, gesture: `drag ${state.gesture}` }));
-const retime = new Newest((key, time) => ask("edit", { path: ["actors", key.actor, key.kind, "keys", key.number, "time"], value: time, gesture: `time ${state.gesture}` }));
 const pull = new Newest((place) => (state.pull === undefined ? null : link.ask("pull", { number: state.pull, to: place })));
 
 function owner(name) {
@@ -152,25 +222,31 @@ function keys_of(data) {
   for (const [actor, wishes] of Object.entries(data?.actors ?? {})) {
     (wishes.move?.keys ?? []).forEach((key, number) => {
       const place = Array.isArray(key) ? key : key.at;
-      if (Array.isArray(place) && !key.in) found.push({ actor, kind: "move", number, at: place, path: ["actors", actor, "move", "keys", number, ...(Array.isArray(key) ? [] : ["at"])] });
+      if (Array.isArray(place) && !key.in) found.push({ owner: { group: "actors", name: actor }, actor, kind: "move", number, at: place, path: ["actors", actor, "move", "keys", number, ...(Array.isArray(key) ? [] : ["at"])] });
     });
   }
   for (const [actor, walker] of Object.entries(data?.walkers ?? {})) {
-    (Array.isArray(walker.path) ? walker.path : []).forEach((place, number) => found.push({ actor: `${actor}.body`, kind: "path", number, at: place, path: ["walkers", actor, "path", number] }));
+    (Array.isArray(walker.path) ? walker.path : []).forEach((place, number) => found.push({ owner: { group: "walkers", name: actor }, actor: `${actor}.body`, kind: "path", number, at: place, level: true, path: ["walkers", actor, "path", number] }));
   }
   return found;
 }
 
+// A toy has the stage for itself.
+const show_time = () => timeline.tell(state.take, state.take?.toy ? null : state.data);
+const show_keys = () => view.place_keys(state.take?.toy ? [] : keys_of(state.data));
+
 function place_keys() {
   if (!state.take) return;
-  view.place_keys(keys_of(state.data));
+  show_keys();
   attach();
 }
 
 function add_key(label, point) {
   const [actor, kind] = [label.slice(0, label.lastIndexOf(".")), label.split(".").pop()];
-  const keys = state.data?.actors?.[actor]?.[kind]?.keys;
-  if (!keys || kind !== "move") return;
+  const path = kind === "way" ? ["walkers", actor, "path"] : ["actors", actor, "move", "keys"];
+  const keys = at(state.data, path);
+  if (!keys || !["way", "move"].includes(kind)) return;
+  if (kind === "way") point = [point[0], point[1], keys[0][2]];
   const places = keys.map((key) => (Array.isArray(key) ? key : key.at));
   let best = keys.length, least = Infinity; // between which two keys the way would grow least
   for (let k = 0; k + 1 < places.length; k++) {
@@ -178,7 +254,7 @@ function add_key(label, point) {
     if (more < least) [best, least] = [k + 1, more];
   }
   const value = [...keys.slice(0, best), point.map((x) => Number(x.toFixed(3))), ...keys.slice(best)];
-  ask("edit", { path: ["actors", actor, kind, "keys"], value });
+  ask("edit", { path, value });
 }
 const away = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 
@@ -191,6 +267,7 @@ function remove_selected() {
 // Selection
 
 function select(selection) {
+  if (state.toy) ask("show");
   state.selection = selection;
   state.gesture = ++gestures;
   mark_selection();
@@ -221,17 +298,15 @@ function show_fields() {
   if (!group || group === "world") inspector.show("World", ["world"], state.data?.world ?? {});
   else if (group === "camera") inspector.show("Camera", ["camera"], state.data?.camera ?? {});
   else if (at(state.data, [group, name]) === undefined) inspector.element.replaceChildren();
-  else if (key && at(state.data, key.path) !== undefined) show_key(key);
+  else if (key && key.kind !== "path" && at(state.data, key.path) !== undefined) show_key(key);
   else inspector.show(name, [group, name], at(state.data, [group, name]), group === "bodies" ? [wish_buttons(name)] : []);
 }
 
 function show_key(key) {
   const path = key.path.at(-1) === "at" ? key.path.slice(0, -1) : key.path, value = at(state.data, path);
-  if (Array.isArray(value)) inspector.element.replaceChildren(
-    make("h1", { textContent: `Key ${key.number} of ${key.actor}` }),
-    make("p", { textContent: `[${value.join(", ")}]; drag it in the view. Give it a time or more:` }),
-    make("button", { textContent: "More about this key", onclick: () => ask("edit", { path, value: { at: value } }).then(() => select({ ...state.selection, key: { ...key, path: [...path, "at"] } })) }),
-    " ", make("button", { textContent: "Remove", onclick: remove_selected }));
+  if (Array.isArray(value)) inspector.show_place(`Key ${key.number} of ${key.actor}`, path, value, "Where it is to pass, in metres; or drag it in the view.", [
+    make("button", { textContent: "Give it a time, a hold or more", onclick: () => ask("edit", { path, value: { at: at(state.data, path) } }).then(() => select({ ...state.selection, key: { ...key, path: [...path, "at"] } })) }),
+    " ", make("button", { textContent: "Remove this key", onclick: remove_selected })]);
   else inspector.show(`Key ${key.number} of ${key.actor}`, path, value, [make("button", { textContent: "Remove this key", onclick: remove_selected })]);
 }
 
@@ -260,7 +335,13 @@ function lay_out() {
   if (!get("inspector").contains(document.activeElement) || !inspector.path) show_fields();
   else inspector.refresh(state.data);
   place_keys();
-  timeline.tell(state.take, state.data);
+  show_time();
+}
+
+// What has no colour of its own gets one when it is drawn.
+function color_dots() {
+  if (state.take?.toy) return;
+  for (const dot of get("outline").querySelectorAll(".dot")) dot.style.background = view.color_of(dot.parentElement.dataset.name);
 }
 
 function add_body() {
@@ -298,21 +379,40 @@ function tick(now) {
     state.fresh = true;
   }
   last = now;
-  if (take && take === view.take && view.ready && state.fresh && take.done > 0) show_frame(take, now);
-  view.render();
-  while (state.owed > 0) { state.owed -= 1; link.acknowledge(); }
+  draw(now);
   asleep = !(state.playing || state.live || view.stale || state.fresh);
   if (!asleep) requestAnimationFrame(tick);
 }
 
+// The newest picture, and what was put off for it.
+function draw(now) {
+  const take = state.take, run = state.shown?.run;
+  if (take && take === view.take && view.ready && state.fresh && take.done > 0) show_frame(take, now);
+  if (!expected(take, now)) view.render(); // not the old take once more, when the new one is about to come
+  while (state.owed > 0) { state.owed -= 1; link.acknowledge(); }
+  if (state.shown?.run !== run) {
+    for (const { run, done } of watchers) if (run <= state.shown.run) done();
+    watchers = watchers.filter(({ run }) => run > state.shown.run);
+    if (waiting.size) setTimeout(catch_up);
+  }
+}
+
+const wanted_of = (take) => (state.live ? take.now * take.fps : Math.floor(state.frame));
+const expected = (take, now) => take && state.shown && state.shown.run !== take.run && !take.ended && take.done <= wanted_of(take) && now - state.asked_at < PATIENCE;
+// Whether rows that have come are to be seen now: the newest of a live take, the first of any that can show the moment
+// that is looked at; while it plays, time itself draws.
+const draws_anew = (take) => state.live || (state.shown?.run !== take.run ? take.done > wanted_of(take) : !state.playing && state.shown.frame < wanted_of(take));
+
 function show_frame(take, now) {
   const wanted = Math.floor(state.frame);
-  if (state.live && take.done - 1 < take.now * take.fps) return; // it is on the way to where it was
+  if (state.live && take.done - 1 < wanted_of(take)) return; // it is on the way to where it was
   if (take.done <= wanted && !take.ended && !state.live && now - state.asked_at < PATIENCE) return; // the old picture stays
   state.fresh = false;
   view.show(Math.min(wanted, take.done - 1));
   state.shown = { run: take.run, frame: Math.min(wanted, take.done - 1), at: now };
   if (state.look && (take.ended || take.done > 0.3 * take.frames)) { state.look = false; state.framed = state.name; view.look(state.looks.camera); }
+  if (state.live && now - state.clocked < 200) return; // the end of a live take is where it is now; nobody reads it
+  state.clocked = now;
   get("now").textContent = `${(wanted / take.fps).toFixed(2)} s · frame ${wanted}`;
   timeline.at(wanted);
   plots.at(wanted);
@@ -382,16 +482,18 @@ function switch_actor() {
   get("limp").textContent = off ? "Actor on" : "Actor off";
 }
 
+const counted = (n, one, many) => `${n} ${n === 1 ? one : many}`;
+
 // Dialogs and notices
 
 const notices = new Map();
-function notice(line, kind, asks = false) {
+function notice(line, kind, asks = null) {
   notices.get(kind)?.remove();
   notices.delete(kind);
   if (!line) return;
   const buttons = asks ? make("div", { className: "ask" },
-    make("button", { textContent: "Take the file's", onclick: () => { notice(null, kind); ask("discard"); } }),
-    make("button", { textContent: "Keep mine", onclick: () => notice(null, kind) })) : null;
+    make("button", { textContent: asks[0], onclick: () => { notice(null, kind); ask("discard"); } }),
+    make("button", { textContent: asks[1], onclick: () => notice(null, kind) })) : null;
   const shown = make("div", { textContent: line }, buttons);
   if (buttons) shown.append(buttons);
   else shown.append(" ", make("button", { className: "reset", textContent: "×", title: "Close", onclick: () => notice(null, kind) }));
@@ -400,18 +502,23 @@ function notice(line, kind, asks = false) {
 }
 
 async function open_gallery() {
-  const { files } = await link.ask("files").catch(() => ({ files: [] }));
-  const card = (name, about, fields) => make("button", { className: "card", onclick: async () => { get("gallery").close(); await open_scene(fields); } }, make("strong", { textContent: name }), make("small", { textContent: about }));
+  const { files, unsaved } = await link.ask("files").catch(() => ({ files: [], unsaved: [] }));
+  const card = (name, about, fields) => make("button", { className: "card", onclick: async () => { get("gallery").close(); await open_scene(fields); } },
+    fields.example ? make("img", { src: `/page/card_${fields.example}.jpg`, alt: "", loading: "lazy" }) : null,
+    make("strong", { textContent: name }), about ? make("small", { textContent: about }) : null);
   get("gallery").replaceChildren(
     make("button", { className: "close", textContent: "Close", onclick: () => get("gallery").close() }),
     make("h1", { textContent: "impel studio" }),
     make("p", { textContent: "You write what should happen; physics decides how it happens. Open a scene, change a number, see the motion change." }),
+    ...(unsaved.length ? [make("h2", { textContent: "Go on with what was not saved" }), make("div", { className: "cards" }, ...unsaved.map((name) => card(name.replaceAll("_", " "), "", name === "untitled" ? {} : { example: name })))] : []),
     make("h2", { textContent: "Examples" }),
     make("div", { className: "cards" }, ...state.examples.map(({ name, about }) => card(name.replaceAll("_", " "), about, { example: name }))),
     ...(files.length ? [make("h2", { textContent: `In ${state.root}` }), make("div", { className: "cards" }, ...files.map((file) => card(file, "", { file })))] : []),
-    make("button", { textContent: "An empty stage", onclick: () => { get("gallery").close(); ask("new"); } }),
+    make("button", { textContent: "An empty stage", onclick: () => { get("gallery").close(); open_scene({}); } }),
   );
   if (!get("gallery").open) get("gallery").showModal();
+  get("gallery").querySelector(".card")?.focus();
+  get("gallery").scrollTop = 0;
 }
 
 async function open_scene(fields) {
@@ -420,15 +527,17 @@ async function open_scene(fields) {
   state.toy = null;
   follow(undefined);
   state.frame = 0;
-  const { draft } = await ask("open", fields);
-  if (draft) notice("These are changes that were not saved the last time.", "file", true);
+  const { draft } = await (Object.keys(fields).length ? ask("open", fields) : ask("new"));
+  notice(draft ? "These are changes that were not saved the last time." : null, "file", ["Forget them", "Go on with them"]);
   play(true);
 }
 
 async function save() {
   if (state.file) return ask("save");
-  const name = prompt("Save as, in the studio's directory:", state.name);
-  if (name) return ask("save", { file: name });
+  const before = state.name, name = prompt("Save as, in the studio's directory:", state.name);
+  if (!name) return;
+  const answer = await ask("save", { file: /\.(ya?ml|json)$/.test(name) ? name : `${name}.yaml` });
+  if (state.framed === before) state.framed = answer.name; // it stays in view
 }
 
 async function export_take(format) {
@@ -483,7 +592,11 @@ function follow(body) {
   go_to(state.frame);
 }
 
-function paint() { view.paint(getComputedStyle(document.documentElement).getPropertyValue("--sky").trim()); timeline.draw(); wake(); }
+function paint() {
+  view.paint(getComputedStyle(document.documentElement).getPropertyValue("--sky").trim(), document.documentElement.classList.contains("dark"));
+  timeline.draw();
+  wake();
+}
 
 // Buttons and keys
 
@@ -491,7 +604,7 @@ for (const tab of document.querySelectorAll("[role=tab]")) tab.addEventListener(
 const click = {
   home: open_gallery, toys: () => toys.open(), undo: () => ask("undo"), redo: () => ask("redo"), save, help: show_shortcuts,
   frame: () => { view.look(null); wake(); }, live: poke, throw: throw_ball, limp: switch_actor, play: () => play(),
-  keep: () => ask("keep").then(({ pushes }) => { state.played = false; live_buttons(); notice(`Kept, with ${pushes} pushes.`, "hint"); }),
+  keep: () => ask("keep").then(({ pushes, changes }) => { state.played = false; live_buttons(); notice(`Kept as part of the scene: ${counted(pushes, "push", "pushes")}, ${counted(changes, "change", "changes")}.`, "hint"); }),
   start: () => go_to(0), back: () => { play(false); go_to(Math.floor(state.frame) - 1); }, forth: () => { play(false); go_to(Math.floor(state.frame) + 1); },
   follow: () => follow(view.following === undefined ? view.selected : undefined),
   overlays: () => { view.overlays.visible = !view.overlays.visible; get("overlays").setAttribute("aria-pressed", String(view.overlays.visible)); view.stale = true; wake(); },
@@ -515,7 +628,7 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (typing || document.querySelector("dialog[open]") || event.altKey) return;
-  if (event.target.type === "range" && event.key.startsWith("Arrow")) return;
+  if (event.target.type === "range" && /^(Arrow|Home|End|Page)/.test(event.key)) return; // a slider's own
   if (event.key === " " && event.target.tagName === "BUTTON") return;
   if (event.key === "End") go_to((state.take?.frames ?? 1) - 1);
   else if (event.key === "Delete") remove_selected();
@@ -533,7 +646,8 @@ Object.assign(state, {
   link, go_to, play, open_scene,
   drawn: () => view.drawn,
   redraw() { view.stale = true; wake(); const drawn = view.drawn; return new Promise((done) => { const look = () => (view.drawn > drawn ? done() : requestAnimationFrame(look)); look(); }); },
-  pick_key(actor, number) { select({ group: "actors", name: actor, key: keys_of(state.data).find((key) => key.actor === actor && key.number === number) }); },
+  pick_key(name, number) { const key = keys_of(state.data).find(({ owner, number: n }) => owner.name === name && n === number); select({ ...key.owner, key }); },
+  place_on_screen: screen,
   on_screen(name) { return screen(state.take.pose(state.shown.frame, state.take.index.get(name))); },
   handle_on_screen() { view.render(); return screen(view.gizmo_tip()); },
 });

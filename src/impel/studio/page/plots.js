@@ -15,7 +15,7 @@ export class Plots {
 
   async tell(take) {
     this.take = take;
-    if (!this.wanted.length) this.wanted = take.channels.filter((name) => /\.(distance|force|torque)$/.test(name)).slice(0, 3);
+    if (!this.chosen) this.wanted = take.channels.filter((name) => /\.(distance|force|torque)$/.test(name)).slice(0, 3);
     if (!this.wanted.length) this.wanted = take.channels.slice(0, 1);
     this.wanted = this.wanted.filter((name) => take.channels.includes(name));
     if (this.element.hidden) { this.stale = true; return; }
@@ -35,12 +35,12 @@ export class Plots {
   }
 
   lay_out() {
-    const pick = make("select", { "aria-label": "Add a channel", onchange: (e) => { this.wanted = [...this.wanted, e.target.value].slice(-SHOWN); this.fill(); } },
+    const pick = make("select", { "aria-label": "Add a channel", onchange: (e) => { this.chosen = true; this.wanted = [...this.wanted, e.target.value].slice(-SHOWN); this.fill(); } },
       make("option", { textContent: "Add a channel …", value: "" }),
       ...this.take.channels.filter((name) => !this.wanted.includes(name)).map((name) => make("option", { value: name, textContent: name })));
     this.canvases = this.wanted.map((name) => [name, make("canvas", { role: "img", "aria-label": name })]);
     this.element.replaceChildren(pick, ...this.canvases.flatMap(([name, canvas]) => [
-      make("div", { className: "row" }, make("strong", { textContent: name }), " ", make("button", { className: "reset", textContent: "×", title: "Take it away", onclick: () => { this.wanted = this.wanted.filter((other) => other !== name); this.lay_out(); } })), canvas]));
+      make("div", { className: "row" }, make("strong", { textContent: name }), " ", make("button", { className: "reset", textContent: "×", title: "Take it away", onclick: () => { this.chosen = true; this.wanted = this.wanted.filter((other) => other !== name); this.lay_out(); } })), canvas]));
     this.at(this.frame);
   }
 

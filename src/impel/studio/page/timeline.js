@@ -32,6 +32,7 @@ export class Timeline {
     this.data = data;
     const actors = Object.entries(data?.actors ?? {});
     this.rows = actors.map(([name, actor]) => ({ name, marks: this.marks(name, actor), timed: this.timed(name, actor) }));
+    for (const name of Object.keys(data?.walkers ?? {})) this.rows.push({ name, marks: this.steps(name), timed: [] });
     const met = Object.keys(data?.appointments ?? {});
     if (met.length) this.rows.push({ name: "appointments", marks: this.kept(met), timed: [] });
     this.canvas.style.height = `${TOP + ROW * Math.max(this.rows.length, 1) + 10}px`;
@@ -49,6 +50,10 @@ export class Timeline {
       if (kind === "strength saturated" || kind === "overloaded") return [{ time, kind: "weak" }];
       return kind === "joint limit" ? [{ time, kind: "limit" }] : [];
     });
+  }
+
+  steps(name) {
+    return (this.take?.events ?? []).flatMap(({ time, kind, subject }) => (kind === "footfall" && subject.startsWith(`${name}.`) ? [{ time, kind: "limit" }] : []));
   }
 
   kept() {

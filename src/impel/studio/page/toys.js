@@ -76,6 +76,7 @@ export class Toys {
     };
     const plot = (kind, fields) => this.ask("toy_plot", { kind, parameter: "", low: 0, high: 0, ...fields }).catch(() => {});
     element.replaceChildren(make("h1", { textContent: figure }), make("p", { textContent: "Angles in degrees, times in seconds; round and round." }),
+      make("button", { textContent: "Back to the scene", onclick: () => this.ask("show") }),
       make("div", { className: "ask" },
         make("button", { textContent: "Phase", onclick: () => plot("phase") }),
         ...times.map((time, k) => make("button", { textContent: `Vary time ${k + 1}`, onclick: () => plot("bifurcation", { parameter: `times.${k}`, low: 0.5 * time, high: 1.5 * time }) }))),
@@ -94,7 +95,7 @@ export class Toys {
     pen.clearRect(0, 0, canvas.width, canvas.height);
     pen.fillStyle = style.getPropertyValue("--ink");
     pen.font = "22px system-ui, sans-serif";
-    pen.fillText(title, 16, 28);
+    pen.fillText(title, 16, 28, canvas.width - 32);
     if (!all.length) return;
     const span = (k) => [Math.min(...all.map((p) => p[k])), Math.max(...all.map((p) => p[k]))];
     const [[x0, x1], [y0, y1]] = [span(0), span(1)];
@@ -103,7 +104,7 @@ export class Toys {
     if (line) { pen.beginPath(); for (const p of line) pen.lineTo(x(p), y(p)); pen.stroke(); }
     else for (const p of points) pen.fillRect(x(p) - 1, y(p) - 1, 2, 2);
     pen.fillStyle = style.getPropertyValue("--soft");
-    pen.fillText(`${labels[0]}: ${x0.toFixed(3)} to ${x1.toFixed(3)}    ${labels[1]}: ${y0.toFixed(3)} to ${y1.toFixed(3)}`, 40, canvas.height - 10);
+    pen.fillText(`${labels[0]}: ${x0.toFixed(3)} to ${x1.toFixed(3)}    ${labels[1]}: ${y0.toFixed(3)} to ${y1.toFixed(3)}`, 40, canvas.height - 10, canvas.width - 56);
   }
 }
 

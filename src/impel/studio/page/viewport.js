@@ -3,12 +3,15 @@
 import * as THREE from "three";
 import { OrbitControls } from "/three/OrbitControls.js";
 import { TransformControls } from "/three/TransformControls.js";
+import { Skin } from "./skins.js";
 
 const PALETTE = ["#e4572e", "#2e86ab", "#f2a541", "#4f9d69", "#8a5a9e", "#d1495b", "#3aafa9", "#c98b5a", "#5b6c9d", "#b5a642"];
 const GROUND = "#d9d4c7";
 const MARK = 0.72; // of the second tone of balls and wheels
 const FILM = 16 / 9;
 const WIDE = 20; // times the mesh of a plane
+const CROWD = 80; // bodies, beyond which each is drawn with fewer triangles ...
+const MULTITUDE = 800; // ... and with hardly any, and no shadows
 const FLASH = 0.25; // s that a contact is shown
 
 const v = new THREE.Vector3(), q = new THREE.Quaternion(), m = new THREE.Matrix4(), one = new THREE.Vector3(1, 1, 1);
@@ -17,7 +20,7 @@ export class Viewport {
   constructor(canvas, listener) {
     this.canvas = canvas;
     this.listener = listener; // picked, dragged, released, pulled, added
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true });
     this.renderer.shadowMap.enabled = true;
     this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
     this.scene = new THREE.Scene();
@@ -42,24 +45,30 @@ export class Viewport {
     this.light();
     this.bodies = new THREE.Group();
     this.overlays = new THREE.Group();
-    this.scene.add(this.bodies, this.overlays);
+    this.rings = new THREE.Group();
+    this.flashes = [];
+    this.scene.add(this.bodies, this.overlays, this.rings);
     this.geometries = new Map();
     this.seats = []; // of each body: which instanced mesh, which instance
+    this.skins = new Map(); // of soft bodies
     this.grip = new THREE.Object3D();
     this.scene.add(this.grip);
-    this.glow = new THREE.Mesh(new THREE.BufferGeometry(), new THREE.MeshBasicMaterial({ color: "#ff6a3d", transparent: true, opacity: 0.35, depthWrite: false, polygonOffset: true, polygonOffsetFactor: -2 }));
+    this.rim = { value: 0.01 }; // m
+    this.glow = new THREE.Mesh(new THREE.BufferGeometry(), rim(this.rim));
     this.glow.visible = false;
     this.scene.add(this.glow);
-    this.spring = line(new THREE.BufferGeometry().setAttribute("position", new THREE.BufferAttribute(new Float32Array(6), 3)), "#c8451b");
+    this.spring = new THREE.Group().add(new THREE.Mesh(COIL, ink("#ff6a3d")), new THREE.Mesh(BEAD, ink("#ff6a3d")));
     this.spring.visible = false;
     this.scene.add(this.spring);
     this.pointing();
     this.stale = true;
+    this.size = 1; // m, of the action
     this.drawn = 0;
   }
 
   light() {
-    this.scene.add(new THREE.HemisphereLight("#ffffff", "#b9b2a6", 1.9));
+    this.sky = new THREE.HemisphereLight("#ffffff", "#b9b2a6", 1.9);
+    this.scene.add(this.sky);
     const sun = this.sun = new THREE.DirectionalLight("#fff6e8", 2.2);
     sun.castShadow = true;
     sun.shadow.mapSize.set(1024, 1024);
@@ -68,21 +77,34 @@ export class Viewport {
     this.scene.add(sun, sun.target);
   }
 
-  paint(sky) { this.scene.background = new THREE.Color(sky); this.stale = true; }
+  // Light or dark: the ground fades into the sky, and what is lit does not glare in the dark.
+  paint(sky, dark) {
+    this.scene.background = new THREE.Color(sky);
+    this.scene.fog ??= new THREE.Fog(sky, 100, 200);
+    this.scene.fog.color.set(sky);
+    this.sky.intensity = dark ? 0.75 : 1.9;
+    this.sun.intensity = dark ? 1.5 : 2.2;
+    this.stale = true;
+  }
 
   // A new take: as many instanced meshes as there are different shapes.
   async cast(take, looks) {
     const same = this.take && sameList(this.take.meshes, take.meshes) && sameList(this.take.names, take.names);
     this.take = take;
+    this.undress();
     if (!same) {
       this.ready = false; // until its meshes have come
-      const meshes = await Promise.all([...new Set(take.meshes)].map(async (id) => [id, await this.geometry(id)]));
+      const many = take.names.length, coarse = many > MULTITUDE ? "?sides=8" : many > CROWD ? "?sides=16" : "";
+      const meshes = await Promise.all([...new Set(take.meshes)].map(async (id) => [id, await this.geometry(id + coarse)]));
+      this.sun.castShadow = many <= MULTITUDE;
       if (this.take !== take) return;
-      this.bodies.clear();
+      for (const mesh of [...this.bodies.children]) { this.bodies.remove(mesh); mesh.material.dispose(); mesh.dispose(); }
+      this.forget(new Set(meshes.map(([, geometry]) => geometry)));
       const crowd = new Map(meshes.map(([id, geometry]) => {
         const count = take.meshes.filter((other) => other === id).length;
-        const kind = geometry.userData.flat ? THREE.MeshLambertMaterial : THREE.MeshStandardMaterial; // floors do not shine
-        const material = new kind(geometry.userData.flat ? {} : { roughness: 0.75, metalness: 0, vertexColors: geometry.hasAttribute("color") });
+        const dull = geometry.userData.flat || many > CROWD; // floors do not shine, and crowds not to be seen
+        const vertexColors = geometry.hasAttribute("color");
+        const material = dull ? new THREE.MeshLambertMaterial({ vertexColors }) : new THREE.MeshStandardMaterial({ roughness: 0.75, metalness: 0, vertexColors });
         const mesh = new THREE.InstancedMesh(geometry, material, count);
         mesh.castShadow = !geometry.userData.flat;
         mesh.receiveShadow = true;
@@ -108,19 +130,45 @@ export class Viewport {
     this.looks = looks;
     this.seats.forEach(({ mesh, instance }, body) => {
       const flat = mesh.geometry.userData.flat;
-      const told = looks.colors?.[this.take.names[body]] ?? (flat ? GROUND : PALETTE[body % PALETTE.length]);
+      const name = this.take.names[body], told = looks.colors?.[name] ?? this.take.colors[name] ?? (flat ? GROUND : PALETTE[body % PALETTE.length]);
       mesh.setColorAt(instance, new THREE.Color(told.slice(0, 7)));
       if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
     });
+    this.skins.forEach((skin, body) => skin.dress(this.tones(body)));
     this.stale = true;
+  }
+
+  // Soft bodies of a take that has ended get their own surfaces.
+  async soften(take, bodies) {
+    await Promise.all(bodies.map(async (body) => {
+      const answer = await fetch(`/soft/${take.run}/${body}`);
+      const data = answer.ok ? await answer.arrayBuffer() : null; // another run has begun
+      if (data === null || this.take !== take || !this.seats[body]) return;
+      this.skins.set(body, new Skin(data, body, this.tones(body)));
+      this.scene.add(this.skins.get(body).mesh);
+    }));
+    if (this.frame !== undefined) this.show(this.frame);
+  }
+
+  undress() {
+    for (const skin of this.skins.values()) skin.drop();
+    this.skins.clear();
+  }
+
+  tones(body) {
+    const color = this.tone(body);
+    return [color, color.clone().multiplyScalar(MARK)];
+  }
+
+  tone(body) {
+    const color = new THREE.Color();
+    this.seats[body].mesh.getColorAt(this.seats[body].instance, color);
+    return color;
   }
 
   color_of(name) {
     const body = this.take?.index.get(name);
-    if (body === undefined || !this.seats[body]) return "#999";
-    const color = new THREE.Color();
-    this.seats[body].mesh.getColorAt(this.seats[body].instance, color);
-    return `#${color.getHexString()}`;
+    return body === undefined || !this.seats[body] ? "#999" : `#${this.tone(body).getHexString()}`;
   }
 
   async geometry(id) {
@@ -136,7 +184,7 @@ export class Viewport {
     geometry.setIndex(new THREE.BufferAttribute(new Uint32Array(data, at, 3 * triangles), 1));
     at += 12 * triangles;
     const marks = new Uint8Array(data, at, triangles);
-    if (marks.some((mark) => mark)) {
+    if (!id.endsWith("=8") && marks.some((mark) => mark)) { // of a multitude, each is too small to have two tones
       geometry = geometry.toNonIndexed();
       const color = new Float32Array(9 * triangles);
       marks.forEach((mark, t) => color.fill(mark ? MARK : 1, 9 * t, 9 * t + 9));
@@ -150,9 +198,15 @@ export class Viewport {
     return geometry;
   }
 
+  // Shapes whose sizes are tried out become many.
+  forget(used) {
+    if (this.geometries.size < 100) return;
+    for (const [id, geometry] of this.geometries) if (!used.has(geometry)) { this.geometries.delete(id); geometry.dispose(); }
+  }
+
   // Paths, wires, keys: what changes only with the scene.
   draw_lines() {
-    for (const child of [...this.overlays.children]) { this.overlays.remove(child); child.geometry.dispose(); }
+    for (const child of [...this.overlays.children]) { this.overlays.remove(child); if (child.isLine) child.geometry.dispose(); }
     const take = this.take;
     this.pathLines = Object.entries(take.paths).map(([label, points]) => {
       const path = line(new THREE.BufferGeometry().setFromPoints(points.map((p) => new THREE.Vector3(...p))), this.color_of(label.split(".")[0]), 0.7);
@@ -174,12 +228,11 @@ export class Viewport {
       return rope;
     });
     this.targets = take.actuators.map((label) => {
-      const dot = new THREE.Mesh(BEAD, new THREE.MeshBasicMaterial({ color: "#1d1e20" }));
+      const dot = new THREE.Mesh(BEAD, ink("#1d1e20"));
       dot.visible = label.endsWith(".move");
       this.overlays.add(dot);
       return dot;
     });
-    this.flashes = [];
     this.place_keys(this.keys ?? []);
   }
 
@@ -188,7 +241,7 @@ export class Viewport {
     this.keys = keys;
     for (const bead of this.beads ?? []) this.overlays.remove(bead);
     this.beads = keys.map((key) => {
-      const bead = new THREE.Mesh(BEAD, new THREE.MeshBasicMaterial({ color: this.color_of(key.actor) }));
+      const bead = new THREE.Mesh(BEAD, ink(this.color_of(key.actor)));
       bead.position.set(...key.at);
       bead.userData = key;
       this.overlays.add(bead);
@@ -204,6 +257,12 @@ export class Viewport {
     this.frame = Math.max(0, Math.min(frame, take.done - 1));
     this.seats.forEach(({ mesh, instance }, body) => {
       this.matrix(body, m);
+      const skin = this.skins.get(body);
+      if (skin) {
+        skin.show(this.frame);
+        skin.mesh.matrix.copy(m);
+        m.makeScale(0, 0, 0); // its rigid self is not seen
+      }
       mesh.setMatrixAt(instance, m);
     });
     for (const mesh of this.bodies.children) mesh.instanceMatrix.needsUpdate = true;
@@ -230,15 +289,18 @@ export class Viewport {
     return into.compose(v.set(p[0], p[1], p[2]), q.set(p[4], p[5], p[6], p[3]), one);
   }
 
+  flashes_at(frame) {
+    const now = frame / this.take.fps;
+    if (!this.overlays.visible) return [];
+    return this.take.events.filter(({ kind, time, details }) => kind === "contact begins" && details?.at && now - time >= 0 && now - time < FLASH).slice(-20);
+  }
+
   // Rings where something began to touch a moment ago.
   flash() {
-    const now = this.frame / this.take.fps;
-    const fresh = this.overlays.visible
-      ? this.take.events.filter(({ kind, time, details }) => kind === "contact begins" && details?.at && now - time >= 0 && now - time < FLASH).slice(-20)
-      : [];
+    const now = this.frame / this.take.fps, fresh = this.flashes_at(this.frame);
     while (this.flashes.length < fresh.length) {
       const ring = new THREE.Mesh(RING, new THREE.MeshBasicMaterial({ color: "#ff6a3d", transparent: true, depthTest: false }));
-      this.overlays.add(ring);
+      this.rings.add(ring);
       this.flashes.push(ring);
     }
     this.flashes.forEach((ring, k) => {
@@ -263,8 +325,14 @@ export class Viewport {
     if (!this.stale) return false;
     this.stale = false;
     const scale = 0.008 * this.camera.position.distanceTo(this.orbit.target);
+    this.rim.value = 0.45 * scale;
     for (const bead of this.beads ?? []) bead.scale.setScalar(scale * (bead === this.bead ? 1.5 : 1));
     for (const dot of this.targets ?? []) dot.scale.setScalar(0.7 * scale);
+    if (this.scene.fog) {
+      const away = this.camera.position.distanceTo(this.orbit.target);
+      this.scene.fog.near = away + 2 * this.size;
+      this.scene.fog.far = Math.max(1.3 * this.scene.fog.near, Math.min(2 * away + 14 * this.size, 9 * WIDE)); // before the ground ends
+    }
     this.renderer.render(this.scene, this.camera);
     this.drawn += 1;
     return true;
@@ -277,21 +345,22 @@ export class Viewport {
       const [x, y, z] = take.pose(this.frame, this.following), size = this.seats[this.following].mesh.geometry.boundingSphere.radius;
       return box.setFromCenterAndSize(new THREE.Vector3(x, y, z), new THREE.Vector3(2.6 * size, 2.6 * size, 2.6 * size));
     }
-    const stride = Math.max(1, Math.floor(take.done / 40));
+    const stride = Math.max(1, Math.floor(take.done / 40)), places = [];
     this.seats.forEach(({ mesh }, body) => {
-      const geometry = mesh.geometry;
-      if (geometry.userData.flat) return;
-      const first = take.pose(0, body).slice(0, 3);
-      let moves = false;
-      const own = new THREE.Box3();
+      const { userData, boundingSphere } = mesh.geometry, size = Math.min(boundingSphere.radius, 20);
+      if (userData.flat) return;
+      const own = [];
       for (let f = 0; f < take.done; f += stride) {
-        const p = take.pose(f, body);
-        if (Math.hypot(p[0] - first[0], p[1] - first[1], p[2] - first[2]) > 1e3) break;
-        moves ||= Math.hypot(p[0] - first[0], p[1] - first[1], p[2] - first[2]) > 0.02 * geometry.boundingSphere.radius;
-        own.union(new THREE.Box3().setFromCenterAndSize(v.set(p[0], p[1], p[2]), one.clone().multiplyScalar(1.6 * Math.min(geometry.boundingSphere.radius, 20))));
+        const at = take.pose(f, body), last = own.at(-1);
+        if (!last || Math.hypot(at[0] - last[0], at[1] - last[1], at[2] - last[2]) > 0.1 * size) own.push(Array.from(at.subarray(0, 3)));
       }
-      (moves ? box : still).union(own);
+      if (own.length > 1) places.push(...own.map((at) => ({ at, size })));
+      else still.union(around(own[0], size));
     });
+    // What flies off and does not come back is not waited for.
+    const middle = [0, 1, 2].map((k) => median(places.map(({ at }) => at[k])));
+    const away = places.map(({ at }) => Math.hypot(at[0] - middle[0], at[1] - middle[1], at[2] - middle[2])), most = 6 * median(away);
+    places.forEach(({ at, size }, k) => { if (away[k] <= most + 2 * size) box.union(around(at, size)); });
     return box.isEmpty() ? still : box;
   }
 
@@ -301,6 +370,10 @@ export class Viewport {
     const box = this.bounds();
     if (box.isEmpty()) box.setFromCenterAndSize(new THREE.Vector3(0, 0, 0.5), new THREE.Vector3(2, 2, 1));
     const sphere = box.getBoundingSphere(new THREE.Sphere());
+    if (camera?.from && camera?.to) { // what it shows is what matters
+      sphere.center.set(...camera.to);
+      sphere.radius = sphere.center.distanceTo(v.set(...camera.from)) * Math.tan(((camera.fov ?? 40) * Math.PI) / 360) * FILM;
+    }
     this.size = Math.max(sphere.radius, 1e-3);
     this.sun.position.copy(sphere.center).add(v.set(-0.5, -0.8, 1.6).multiplyScalar(2.2 * this.size));
     this.sun.target.position.copy(sphere.center);
@@ -313,9 +386,8 @@ export class Viewport {
       this.orbit.target.set(...camera.to);
     } else {
       this.fov = 35;
-      const way = (1.15 * this.size) / Math.sin((this.fov * Math.PI) / 360);
       this.orbit.target.copy(sphere.center);
-      this.camera.position.copy(sphere.center).add(v.set(0.35, -0.9, 0.38).normalize().multiplyScalar(way));
+      this.camera.position.copy(sphere.center).add(this.away_from(box, v.set(0.35, -0.9, 0.38).normalize()));
     }
     this.camera.near = this.size / 100;
     this.camera.far = this.size * 400;
@@ -323,10 +395,24 @@ export class Viewport {
     this.orbit.update();
   }
 
-  // Shows at least what a film of these proportions would.
+  // The way from the middle of a box to where all of it is seen, in a direction.
+  away_from(box, direction) {
+    const high = this.half_height() / 1.08, wide = high * this.camera.aspect; // with a margin
+    const middle = box.getCenter(new THREE.Vector3()), right = new THREE.Vector3(0, 0, 1).cross(direction).normalize();
+    const up = direction.clone().cross(right), corner = new THREE.Vector3();
+    let way = 0;
+    for (let k = 0; k < 8; k++) {
+      corner.set(k & 1 ? box.max.x : box.min.x, k & 2 ? box.max.y : box.min.y, k & 4 ? box.max.z : box.min.z).sub(middle);
+      way = Math.max(way, corner.dot(direction) + Math.max(Math.abs(corner.dot(right)) / wide, Math.abs(corner.dot(up)) / high));
+    }
+    return direction.clone().multiplyScalar(way);
+  }
+
+  // What is seen of a thing 1 m away, up from the middle: at least what a film of these proportions would show.
+  half_height() { return Math.tan((this.fov * Math.PI) / 360) * Math.max(1, FILM / this.camera.aspect); }
+
   widen() {
-    const half = Math.tan((this.fov * Math.PI) / 360) * Math.max(1, FILM / this.camera.aspect);
-    this.camera.fov = (360 / Math.PI) * Math.atan(half);
+    this.camera.fov = (360 / Math.PI) * Math.atan(this.half_height());
     this.camera.updateProjectionMatrix();
     this.stale = true;
   }
@@ -340,7 +426,7 @@ export class Viewport {
     this.selected = body;
     this.glow.visible = body !== undefined && this.seats[body] !== undefined && !this.seats[body].mesh.geometry.userData.flat;
     if (this.glow.visible) {
-      this.glow.geometry = this.seats[body].mesh.geometry;
+      this.glow.geometry = this.skins.get(body)?.mesh.geometry ?? this.seats[body].mesh.geometry;
       this.glow.matrixAutoUpdate = false;
       if (this.frame !== undefined) this.matrix(body, this.glow.matrix);
     }
@@ -353,6 +439,7 @@ export class Viewport {
     this.handle = handle;
     if (!handle) { this.gizmo.detach(); this.stale = true; return; }
     if (!this.gizmo.dragging) this.grip.position.set(...at);
+    this.gizmo.showZ = !handle.level;
     this.gizmo.attach(this.grip);
     this.stale = true;
   }
@@ -368,9 +455,9 @@ export class Viewport {
     const hit = () => {
       const beads = this.overlays.visible ? ray.intersectObjects(this.beads ?? []) : [];
       if (beads.length) return { bead: beads[0].object };
-      const bodies = ray.intersectObjects(this.bodies.children);
+      const bodies = ray.intersectObjects([...this.bodies.children, ...[...this.skins.values()].map(({ mesh }) => mesh)]);
       if (!bodies.length) return {};
-      return { body: bodies[0].object.userData.bodies[bodies[0].instanceId], point: bodies[0].point };
+      return { body: bodies[0].object.userData.bodies[bodies[0].instanceId ?? 0], point: bodies[0].point };
     };
     this.canvas.addEventListener("pointerdown", (event) => {
       down.set(event.clientX, event.clientY);
@@ -426,22 +513,52 @@ export class Viewport {
     if (!this.pulling) return;
     this.matrix(this.pulling.body, m);
     v.set(...this.pulling.at).applyMatrix4(m);
-    const points = this.spring.geometry.attributes.position;
-    points.setXYZ(0, v.x, v.y, v.z);
-    points.setXYZ(1, this.pulling.to.x, this.pulling.to.y, this.pulling.to.z);
-    points.needsUpdate = true;
-    this.spring.geometry.computeBoundingSphere();
+    const [coil, bead] = this.spring.children, width = 0.006 * this.camera.position.distanceTo(this.orbit.target);
+    const way = this.pulling.to.clone().sub(v);
+    coil.position.copy(v);
+    coil.quaternion.setFromUnitVectors(UP, way.clone().normalize());
+    coil.scale.set(width, width, Math.max(way.length() / LONG, 1e-6));
+    bead.position.copy(this.pulling.to);
+    bead.scale.setScalar(1.2 * width);
     this.spring.visible = true;
     this.stale = true;
   }
 }
 
+const UP = new THREE.Vector3(0, 0, 1);
+const LONG = 14; // times as long as it is wide
+const COIL = new THREE.TubeGeometry(new (class extends THREE.Curve { // nine turns about z, straight at both ends
+  getPoint(t, at = new THREE.Vector3()) {
+    const wide = 0.8 * Math.min(1, 12 * t, 12 * (1 - t)), turn = 18 * Math.PI * t;
+    return at.set(wide * Math.cos(turn), wide * Math.sin(turn), LONG * t);
+  }
+})(), 200, 0.16, 5);
 const BEAD = new THREE.SphereGeometry(1, 20, 12), RING = new THREE.TorusGeometry(1, 0.12, 8, 40);
 const tidy = (x) => Number(x.toFixed(3));
+const median = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >> 1] ?? 0;
+const around = ([x, y, z], size) => new THREE.Box3().setFromCenterAndSize(v.set(x, y, z), one.clone().multiplyScalar(1.6 * size));
 const sameList = (a, b) => a.length === b.length && a.every((x, k) => x === b[k]);
 
+// One material for all things of a colour: they come and go with every change of the scene.
+const inks = new Map();
+function ink(color, kind = THREE.MeshBasicMaterial, opacity = 1) {
+  const name = `${kind.name} ${color} ${opacity}`;
+  if (!inks.has(name)) inks.set(name, new kind({ color, transparent: opacity < 1, opacity, fog: false }));
+  return inks.get(name);
+}
+
 function line(geometry, color, opacity = 1) {
-  return new THREE.Line(geometry, new THREE.LineBasicMaterial({ color, transparent: opacity < 1, opacity }));
+  return new THREE.Line(geometry, ink(color, THREE.LineBasicMaterial, opacity));
+}
+
+// A line round what is selected: its back, drawn a little larger.
+function rim(width) {
+  const material = new THREE.MeshBasicMaterial({ color: "#ff6a3d", side: THREE.BackSide, fog: false });
+  material.onBeforeCompile = (shader) => {
+    shader.uniforms.width = width;
+    shader.vertexShader = `uniform float width;\n${shader.vertexShader.replace("#include <begin_vertex>", "vec3 transformed = position + normal * width;")}`;
+  };
+  return material;
 }
 
 // A rope between its ends, sagging by its slack (a parabola of that length, to the eye).

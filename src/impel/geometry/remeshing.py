@@ -1,0 +1,241 @@
+"""Triangles of skins: halved where they must be finer, and made well formed where they come from meshes."""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impel.geometry.meshfiles import Surface
+from impel.geometry.scatter import SHARP, facing_of, smooth_vertices
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+RELAXED, TURNS, LEVEL = 5, 30, 0.97  # rounds of relaxing; of turning edges in each; cosine of what is as good as flat
+
+# Points near the surface, the ways out of it there, and whether they belong on a sharp edge, to points on it.
+Project = Callable[[Floats, Floats, NDArray[np.bool_]], Floats]
+
+
+class Skin(NamedTuple):
+    """A closed surface of W vertices; V corners where each vertex on a sharp edge counts once for each of its sides."""
+
+    vertices: Floats  # (W, 3)
+    triangles: Indices  # (T, 3) of vertices
+    ways: Floats  # (W, 3) outwards, as if sharp edges were round: neighbours differ little
+    colors: Floats | None  # (W, 3)
+    edged: bool  # has sharp edges
+
+
+def edges_of(triangles: Indices) -> tuple[Indices, Indices, Indices]:
+    """(E, 2) all edges of a closed mesh, each once, and the triangles on both sides."""
+    edges = np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=-1).reshape(-1, 2)
+    edges.sort(axis=1)
+    order = np.lexsort((edges[:, 1], edges[:, 0]))
+    edges = edges[order]
+    first = np.flatnonzero(np.append(True, np.any(edges[1:] != edges[:-1], axis=1)))
+    last = np.append(first[1:], len(edges)) - 1
+    return edges[first], order[first] // 3, order[last] // 3
+
+
+def sharp_edges(vertices: Floats, triangles: Indices) -> Indices:
+    """(E, 2) the edges between triangles that face different ways."""
+    facing, _ = facing_of(Surface(vertices, triangles))
+    ends, one, other = edges_of(triangles)
+    return ends[np.einsum("ij,ij->i", facing[one], facing[other]) < SHARP]
+
+
+def vertex_normals(vertices: Floats, triangles: Indices) -> tuple[Floats, Floats]:
+    """Of each vertex the mean of its triangles' normals, by area, and a third of their areas."""
+    facing, double = facing_of(Surface(vertices, triangles))
+    normal, area = np.zeros_like(vertices), np.zeros(len(vertices))
+    for k in range(3):
+        np.add.at(normal, triangles[:, k], double[:, None] * facing)
+        np.add.at(area, triangles[:, k], double / 6)
+    return normal / np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None], area
+
+
+def split_at_edges(skin: Skin) -> tuple[Indices, Indices, Floats]:
+    """What is drawn: corners (T, 3) of triangles, numbered so that a vertex on a sharp edge has one for each side; the
+    vertex (V,) of each; and their normals (V, 3)."""
+    if not skin.edged:
+        return skin.triangles, np.arange(len(skin.vertices)), vertex_normals(skin.vertices, skin.triangles)[0]
+    corners, _, normals = smooth_vertices(Surface(skin.vertices, skin.triangles))
+    vertex = np.empty(len(normals), np.int64)
+    vertex[corners.ravel()] = skin.triangles.ravel()
+    return corners, vertex, normals
+
+
+def refine(skin: Skin, level: Indices, project: Project, most: int) -> Skin:
+    """Halve all edges of triangles that have a corner (W,) of level 1, those of level 2 once more; unless there would
+    be too many vertices."""
+    for depth in range(1, int(level.max(initial=0)) + 1):
+        _, one, other = edges_of(skin.triangles)
+        wanted = level[skin.triangles].max(axis=1) >= depth
+        split = wanted[one] | wanted[other]
+        if len(skin.vertices) + split.sum() > most:
+            break
+        skin, cut = halve(skin, split, project)
+        level = np.concatenate([level, level[cut].min(axis=1)])
+    return skin
+
+
+def halve(skin: Skin, split: NDArray[np.bool_], project: Project) -> tuple[Skin, Indices]:
+    """Put a vertex into the middle of some edges (of `edges_of`), brought on the surface by `project`; also which edges
+    (C, 2) got one."""
+    vertices, triangles, ways, colors, edged = skin
+    ends, one, other = edges_of(triangles)
+    cut = ends[split]
+    number = np.full(len(ends), -1)
+    number[split] = len(vertices) + np.arange(len(cut))
+    out = ways[cut].sum(axis=1)
+    out /= np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-300)
+    facing, _ = facing_of(Surface(vertices, triangles))
+    sharp = np.einsum("ij,ij->i", facing[one[split]], facing[other[split]]) < SHARP
+    vertices = np.concatenate([vertices, project(vertices[cut].mean(axis=1), out, sharp)])
+    if colors is not None:
+        colors = np.concatenate([colors, colors[cut].mean(axis=1)])
+    triangles = _cut(triangles, _numbers(triangles, ends, number))
+    return Skin(vertices, triangles, np.concatenate([ways, out]), colors, edged), cut
+
+
+def _numbers(triangles: Indices, ends: Indices, number: Indices) -> Indices:
+    """(T, 3) what `number` tells of the edges of each triangle, the first from its first corner to its second."""
+    count = int(triangles.max()) + 1
+    keys = ends[:, 0] * count + ends[:, 1]
+    after = np.roll(triangles, -1, axis=1)
+    return number[np.searchsorted(keys, np.minimum(triangles, after) * count + np.maximum(triangles, after))]
+
+
+def with_longest(triangles: Indices, ends: Indices, length: Floats, split: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Also the longest edge of each triangle of which any is split: so triangles stay well formed."""
+    of = _numbers(triangles, ends, np.arange(len(ends)))
+    longest = of[np.arange(len(of)), length[of].argmax(axis=1)]
+    while True:
+        more = split.copy()
+        more[longest[split[of].any(axis=1)]] = True
+        if np.array_equal(more, split):
+            return split
+        split = more
+
+
+def _cut(triangles: Indices, middle: Indices) -> Indices:
+    """Triangles cut where their edges are: `middle` (T, 3) is the new vertex on each edge, or -1."""
+    count = (middle >= 0).sum(axis=1)
+    done = [triangles[count == 0]]
+    for k in range(3):  # turned so that the edge told of first comes first
+        t, m = np.roll(triangles, -k, axis=1), np.roll(middle, -k, axis=1)
+        a, b, c = t.T
+        ab, bc, _ = m.T
+        one = (count == 1) & (ab >= 0)
+        done += [np.stack([a, ab, c], -1)[one], np.stack([ab, b, c], -1)[one]]
+        two = (count == 2) & (ab >= 0) & (bc >= 0)
+        done += [np.stack([a, ab, c], -1)[two], np.stack([ab, bc, c], -1)[two], np.stack([ab, b, bc], -1)[two]]
+    a, b, c = triangles[count == 3].T
+    ab, bc, ca = middle[count == 3].T
+    done += [np.stack(t, -1) for t in ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))]
+    return np.concatenate(done)
+
+
+def shortened(skin: Skin, longest: float) -> Skin:
+    """Without edges that are longer, as far as a mesh can have that."""
+    for _ in range(12):
+        ends, _, _ = edges_of(skin.triangles)
+        length = np.linalg.norm(skin.vertices[ends[:, 0]] - skin.vertices[ends[:, 1]], axis=1)
+        if not (length > longest).any():
+            break
+        skin, _ = halve(skin, with_longest(skin.triangles, ends, length, length > longest), lambda at, *_: at)
+    return skin
+
+
+def collapsed(vertices: Floats, triangles: Indices, shortest: float) -> tuple[Floats, Indices]:
+    """Without edges that are shorter: their ends become one, unless the surface were no longer closed then."""
+    for _ in range(12):
+        ends, _, _ = edges_of(triangles)
+        length = np.linalg.norm(vertices[ends[:, 0]] - vertices[ends[:, 1]], axis=1)
+        short = ends[np.argsort(length, kind="stable")[: int((length < shortest).sum())]]
+        # Not two that have neighbours in common: each vertex and all around it belong to one of them.
+        claimed = np.full(len(vertices), len(short))
+        for k in (0, 1):
+            np.minimum.at(claimed, short[:, k], np.arange(len(short)))
+        around = claimed.copy()
+        for one, other in ((0, 1), (1, 0)):
+            np.minimum.at(around, ends[:, one], claimed[ends[:, other]])
+        chosen = short[(around[short] == np.arange(len(short))[:, None]).all(axis=1)]
+        if not len(chosen):
+            break
+        number = np.arange(len(vertices))
+        number[chosen[:, 1]] = chosen[:, 0]
+        moved, fewer = vertices.copy(), number[triangles]
+        moved[chosen[:, 0]] = vertices[chosen].mean(axis=1)
+        a, b, c = fewer.T
+        fewer = fewer[(a != b) & (b != c) & (c != a)]
+        used, fewer = np.unique(fewer, return_inverse=True)
+        fewer = fewer.reshape(-1, 3)
+        edges = np.sort(np.stack([fewer, np.roll(fewer, -1, axis=1)], axis=-1).reshape(-1, 2), axis=1)
+        if np.any(np.unique(edges, axis=0, return_counts=True)[1] != 2):
+            break
+        vertices, triangles = moved[used], fewer
+    return vertices, triangles
+
+
+def relax(skin: Skin, project: Project) -> Skin:
+    """Make triangles of a mesh well formed: edges that cut two triangles badly are turned, and vertices that lie on no
+    sharp edge go to the middle of their neighbours."""
+    still = np.zeros(len(skin.vertices), bool)
+    still[sharp_edges(skin.vertices, skin.triangles).ravel()] = True
+    for _ in range(RELAXED):
+        skin = skin._replace(triangles=turned(skin.vertices, skin.triangles))
+        ends, _, _ = edges_of(skin.triangles)
+        total, count = np.zeros_like(skin.vertices), np.zeros(len(skin.vertices))
+        for one, other in ((0, 1), (1, 0)):
+            np.add.at(total, ends[:, one], skin.vertices[ends[:, other]])
+            np.add.at(count, ends[:, one], 1.0)
+        middle = np.where(still[:, None], skin.vertices, total / np.maximum(count, 1.0)[:, None])
+        away = 0.5 * (middle - skin.vertices)
+        away -= np.einsum("ij,ij->i", away, skin.ways)[:, None] * skin.ways
+        skin = skin._replace(vertices=project(skin.vertices + away, skin.ways, still))
+    return skin
+
+
+def turned(vertices: Floats, triangles: Indices) -> Indices:
+    """Triangles whose edges are turned where the angles opposite to them add up to more than half a turn (Delaunay),
+    on what is as good as flat."""
+    for _ in range(TURNS):
+        ends, one, other = edges_of(triangles)
+        facing, _ = facing_of(Surface(vertices, triangles))
+        tips = [triangles[of].sum(axis=1) - ends.sum(axis=1) for of in (one, other)]
+        angles = [_angle(vertices[tip], vertices[ends[:, 0]], vertices[ends[:, 1]]) for tip in tips]
+        level = np.einsum("ij,ij->i", facing[one], facing[other]) > LEVEL
+        bad = np.flatnonzero(level & (angles[0] + angles[1] > math.pi + 1e-3) & (tips[0] != tips[1]))
+        count = len(vertices)
+        new = np.minimum(*tips)[bad] * count + np.maximum(*tips)[bad]
+        bad = bad[~np.isin(new, ends[:, 0] * count + ends[:, 1])]
+        bad = bad[np.argsort(-(angles[0] + angles[1])[bad], kind="stable")]
+        # Of edges that share a triangle or would become the same one, only the worst is turned in this round.
+        _, first = np.unique(np.minimum(*tips)[bad] * count + np.maximum(*tips)[bad], return_index=True)
+        bad = bad[np.sort(first)]
+        rank = np.full(len(triangles), len(bad))
+        for of in (one, other):
+            np.minimum.at(rank, of[bad], np.arange(len(bad)))
+        chosen = bad[(rank[one[bad]] == np.arange(len(bad))) & (rank[other[bad]] == np.arange(len(bad)))]
+        if not len(chosen):
+            break
+        # The first triangle runs from a to b: then tip, a, other tip and tip, other tip, b do not turn over.
+        corners = triangles[one[chosen]]
+        a, b = ends[chosen].T
+        forward = np.any((corners == a[:, None]) & (np.roll(corners, -1, axis=1) == b[:, None]), axis=1)
+        a, b = np.where(forward, a, b), np.where(forward, b, a)
+        tip, behind = tips[0][chosen], tips[1][chosen]
+        triangles = triangles.copy()
+        triangles[one[chosen]] = np.stack([tip, a, behind], -1)
+        triangles[other[chosen]] = np.stack([tip, behind, b], -1)
+    return triangles
+
+
+def _angle(tip: Floats, a: Floats, b: Floats) -> Floats:
+    """Of triangles at their tips."""
+    p, q = a - tip, b - tip
+    return np.arctan2(np.linalg.norm(np.cross(p, q), axis=1), np.einsum("ij,ij->i", p, q))

@@ -1,0 +1,207 @@
+"""How the skin of a soft body lies where others press: on the surface where both press alike, with a bulge around it.
+
+Every vertex that would lie beyond a shared surface is brought onto it, straight to a root along a way of its own; these
+ways differ little from vertex to vertex, so that no triangle turns over. What is pressed in comes out again: part of it
+as a ring that leaves the contact smoothly, the rest swells the free surface until the volume is that at rest. All is a
+function of where the bodies are: there is no history.
+"""
+
+import math
+
+from impel.geometry.kinds import INNER
+from impel.kernel import kernel
+from impel.motion.rotations import add, axpy, cross, dot, get3, scale, set3, sub
+from impel.physics.skin_contacts import FLATTEST, judge, list_neighbours, ramp
+
+ROUNDS = 4  # of swelling, each by the volume that is missing ...
+MISSING = 1e-3  # ... unless it is less than this share
+SWOLLEN = 0.3  # of the half thickness: more is not made good
+REACH = 0.5  # of the half thickness: over how wide a strip around a contact swelling begins; no ring is wider
+SWEEPS = 12  # over all neighbours, until no vertex is beyond any of them
+EXACT = 1e-13  # of the size: how near a vertex comes to the surface
+HELD = 1e-9  # of the size: what is nearer lies against it
+HALVINGS = 16  # to find how wide a ring is
+STEPS, LOOKS = 15, 60  # of Newton's at most along a way; then bounds are halved
+
+
+@kernel
+def _ring_width(touch, cover, a, k, widest):
+    """How wide the ring around a contact is, so that its share of what is pressed in comes out there, or 0; also how
+    much is pressed in, and how much comes out.
+
+    Around a ball on a floor the ring is √(6 x share) times as wide as the contact is deep; it is never much wider.
+    """
+    pressed, deepest = 0.0, 0.0
+    for e in range(cover.first[k], cover.first[k + 1]):
+        if cover.away[e] < 0.0:
+            i = cover.of[e]
+            inwards = -dot(get3(cover.normal, i), get3(cover.go, e))
+            pressed += cover.area[i] * cover.over[e] / cover.steep[e] * inwards
+            deepest = max(deepest, -cover.away[e])
+    widest = min(widest, 1.1 * math.sqrt(6.0 * touch.bulge[a]) * deepest)
+    wanted = touch.bulge[a] * pressed
+    if not wanted > 0.0:
+        return 0.0, pressed, 0.0
+    low, high, out = 0.0, widest, 0.0
+    for h in range(HALVINGS):
+        width = high if h == 0 else 0.5 * (low + high)
+        out = 0.0
+        for e in range(cover.first[k], cover.first[k + 1]):
+            if 0.0 < cover.away[e] < width:
+                i, left = cover.of[e], 1.0 - cover.away[e] / width
+                inwards = -dot(get3(cover.normal, i), get3(cover.go, e))
+                out -= cover.area[i] * cover.over[e] * cover.ring[e] * left * left * inwards
+        if out < wanted:
+            if h == 0:
+                return widest, pressed, out
+            low = width
+        else:
+            high = width
+    return width, pressed, out
+
+
+@kernel
+def _settle(touch, cover, a, k, p, go, over, slope):
+    """From a point beyond the shared surface to where the way `go` meets it: Newton, between bounds."""
+    b, to, exact = cover.other[k], cover.to, EXACT * cover.size
+    t, low, high, hurry = 0.0, 0.0, cover.size, 1.0  # beyond its size there is nothing of it
+    out = slope
+    for look in range(LOOKS):
+        if over > 0.0:
+            low = t
+        else:
+            high = t
+        t += hurry * over / max(-dot(out, go), FLATTEST)
+        if high == cover.size:
+            hurry *= 1.2
+        if not low < t < high or look > STEPS:
+            t = 0.5 * (low + high)
+        over, out = judge(touch, a, b, to, k, axpy(t, go, p))
+        if abs(over) < exact:
+            break
+    return axpy(t, go, p), out
+
+
+@kernel
+def _press(touch, cover, a, count, swollen):
+    """Bring all vertices that are beyond a shared surface onto it, when the skin has swollen by so much."""
+    exact, held = EXACT * cover.size, HELD * cover.size
+    for i in range(len(cover.held)):
+        cover.held[i] = 0
+    for sweep in range(SWEEPS):
+        moved = False
+        for k in range(count):
+            b, to = cover.other[k], cover.to
+            for e in range(cover.first[k], cover.first[k + 1]):
+                i = cover.of[e]
+                if cover.away[e] > cover.width[k] and cover.over[e] < -2.0 * swollen and count == 1:
+                    continue  # it cannot have come so far
+                p = get3(cover.place, i)
+                over, out = judge(touch, a, b, to, k, p)
+                if over > exact:
+                    p, out = _settle(touch, cover, a, k, p, get3(cover.go, e), over, out)
+                    set3(cover.place, i, p)
+                    moved = True
+                elif over < -held:
+                    continue
+                cover.against[i] = k
+                set3(cover.by, i, out)
+                if sweep == 0:
+                    cover.held[i] += 1
+        if not moved or count == 1:
+            break
+
+
+@kernel
+def _volume(cover):
+    six = 0.0
+    for t in range(len(cover.triangles)):
+        p = get3(cover.place, cover.triangles[t, 0])
+        q = get3(cover.place, cover.triangles[t, 1])
+        r = get3(cover.place, cover.triangles[t, 2])
+        six += dot(p, cross(q, r))
+    return six / 6.0
+
+
+@kernel
+def squash(touch, cover, frame, a, meets):
+    """Put the skin where it lies in a frame; returns how deep it is pressed in, 0 where nobody is near."""
+    inner = touch.extent[a, INNER]
+    count = list_neighbours(touch, cover, frame, a, meets, REACH * inner)
+    deepest = 0.0
+    for e in range(cover.first[count]):
+        deepest = max(deepest, min(cover.over[e], -cover.away[e]))
+    if deepest == 0.0:
+        return 0.0
+    for i in range(len(cover.at)):
+        set3(cover.place, i, get3(cover.at, i))
+        cover.free[i] = 1.0
+    missing = 0.0
+    for k in range(count):
+        width, pressed, out = _ring_width(touch, cover, a, k, REACH * inner)
+        cover.width[k] = width
+        missing += pressed - out
+        for e in range(cover.first[k], cover.first[k + 1]):
+            i = cover.of[e]
+            cover.free[i] *= ramp(cover.away[e] / (REACH * inner))
+            if 0.0 < cover.away[e] < width:
+                left = 1.0 - cover.away[e] / width
+                out = cover.over[e] * cover.ring[e] * left * left
+                set3(cover.place, i, axpy(out, get3(cover.go, e), get3(cover.place, i)))
+    total = 0.0
+    for i in range(len(cover.at)):
+        total += cover.area[i] * cover.free[i] * cover.lift[i]
+    swollen = 0.0
+    for _ in range(ROUNDS):
+        most = SWOLLEN * inner
+        more = min(max(missing / total, -most - swollen), most - swollen) if total > 0.0 else 0.0
+        swollen += more
+        for i in range(len(cover.at)):
+            set3(cover.place, i, axpy(more * cover.free[i], get3(cover.way, i), get3(cover.place, i)))
+        _press(touch, cover, a, count, abs(swollen))
+        missing = cover.volume - _volume(cover)
+        if abs(missing) < MISSING * cover.volume:
+            break
+    return deepest
+
+
+@kernel
+def untangle(touch, cover, a):
+    """Look for triangles on contacts that are turned over, and move their corners towards the middle of their
+    neighbours, along the shared surface; were there any?"""
+    found, mates = False, cover.mates
+    for i in range(len(mates)):
+        mates[i] = -1.0
+    for t in range(len(cover.triangles)):
+        i, j, k = cover.triangles[t, 0], cover.triangles[t, 1], cover.triangles[t, 2]
+        if cover.held[i] == 1 and cover.held[j] == 1 and cover.held[k] == 1:
+            p, n = get3(cover.place, i), get3(cover.by, i)
+            level = min(dot(n, get3(cover.by, j)), dot(n, get3(cover.by, k))) > 0.5 * dot(n, n)
+            across = cross(sub(get3(cover.place, j), p), sub(get3(cover.place, k), p))
+            if level and dot(across, n) <= 0.0:
+                mates[i] = mates[j] = mates[k] = 0.0
+                found = True
+    if not found:
+        return found
+    for i in range(len(mates)):
+        set3(cover.middle, i, (0.0, 0.0, 0.0))
+    for t in range(len(cover.triangles)):
+        for c in range(3):
+            i = cover.triangles[t, c]
+            if mates[i] >= 0.0:
+                p = get3(cover.place, cover.triangles[t, (c + 1) % 3])
+                q = get3(cover.place, cover.triangles[t, (c + 2) % 3])
+                set3(cover.middle, i, add(get3(cover.middle, i), add(p, q)))
+                mates[i] += 2.0
+    for i in range(len(mates)):
+        if mates[i] > 0.0:
+            k = cover.against[i]
+            p = scale(get3(cover.middle, i), 1.0 / mates[i])
+            for _ in range(STEPS):
+                over, out = judge(touch, a, cover.other[k], cover.to, k, p)
+                if abs(over) < EXACT * cover.size:
+                    set3(cover.place, i, p)
+                    set3(cover.by, i, out)
+                    break
+                p = axpy(-over / max(dot(out, out), FLATTEST), out, p)
+    return found

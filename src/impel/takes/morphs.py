@@ -1,0 +1,180 @@
+"""Soft surfaces as other programs know them: a few shapes of each mesh, and how much of each it wears at every frame.
+
+A take tells where every vertex is at every frame. Frames between two others, at rest and in slow presses, need no shape
+of their own. What is left is mixed of a few singular shapes where these take much less room, as for a ball that
+bounces; one that spins shows another side at each moment, and there every frame is a shape.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from impel.takes.soft import moved_at, rest_of
+from impel.takes.take import Floats, Take
+
+Singles = NDArray[np.float32]
+
+WITHIN = 1e-3  # m: so near are the vertices to those of the take ...
+WITHIN_SIZE = 0.0025  # ... or this much of the body's longest side, whichever is less
+BETWEEN = 0.25  # of that may be lost between frames that are kept, as much again by taking like ones for one, ...
+TRIMMED = 0.2  # ... and this by leaving out what hardly moves, and turns by no more than ...
+TURNED = 0.02  # ... this (a change of a unit normal)
+WORTH = 0.5  # of the room of one shape a frame: what is mixed must take no more, for it is not exact
+ROUNDING = 1e-6  # of a weight
+VERTEX, NUMBER, WEIGHT = 24, 4, 4  # bytes of a vertex of a shape (how it moves and turns), its number, a weight
+
+
+class Morphs(NamedTuple):
+    """A surface at frame f is its rest, and the sum of weights[f] times these."""
+
+    names: list[str]  # (K,)
+    shifts: Singles  # (K, V, 3) m, in the body's frame
+    turns: Singles  # (K, V, 3) changes of normals
+    weights: Floats  # (F, K) from 0 to 1: some programs clamp them
+
+
+def tolerance(vertices: Floats) -> float:
+    """How far from the take's own a vertex may be, in metres."""
+    return min(WITHIN, WITHIN_SIZE * float(np.ptp(vertices, axis=0).max()))
+
+
+def morphs_of(take: Take, name: str) -> Morphs:
+    """The shapes of a soft body, as few as its file needs to be small."""
+    rest, normals, _ = rest_of(take, name)
+    within, frames = tolerance(rest), len(take.time)
+    keys, lost = _key_frames(take, name, BETWEEN * within)
+    mixed = _between(keys, frames)
+    shaped = np.diff(take.soft[f"{name}.first"])[keys] > 0
+    keys, mixed = keys[shaped], mixed[:, shaped]
+    keys, mixed, unlike = _unlike(take, name, keys, mixed, BETWEEN * within)
+    shifts, turns = np.zeros((2, len(keys), len(rest), 3), np.float32)
+    for k, frame in enumerate(keys):
+        index, there, facing = moved_at(take, name, int(frame))
+        shifts[k, index], turns[k, index] = there - rest[index], facing - normals[index]
+    trimmed = _trimmed(shifts, turns, TRIMMED * within)
+    room = sum(_bytes(*shape) for shape in zip(*trimmed)) + WEIGHT * frames * len(keys)
+    each = VERTEX * len(rest) + WEIGHT * frames
+    few = _singular(shifts, turns, mixed, within - lost - unlike, int(WORTH * room) // each - 1)
+    return few or Morphs([f"frame {frame}" for frame in keys], *trimmed, mixed)
+
+
+def moved_by(shifts: Singles, turns: Singles) -> NDArray[np.int64] | None:
+    """The vertices that a shape moves or turns, if naming them takes less room than telling of all."""
+    moved = np.flatnonzero(np.any(shifts, axis=-1) | np.any(turns, axis=-1))
+    return moved if (VERTEX + NUMBER) * len(moved) < VERTEX * len(shifts) else None
+
+
+def _bytes(shifts: Singles, turns: Singles) -> int:
+    moved = moved_by(shifts, turns)
+    return VERTEX * len(shifts) if moved is None else (VERTEX + NUMBER) * len(moved)
+
+
+def _key_frames(take: Take, name: str, within: float) -> tuple[NDArray[np.int64], float]:
+    """Frames between which all others lie on straight ways, and how far from them they are at most."""
+    keys, lost, last = [0], 0.0, len(take.time) - 1
+    while keys[-1] < last:
+        start = keys[-1]
+        far, beyond, error = start + 1, last + 1, 0.0
+        while far + 1 < beyond:  # ever farther, then by halves between what is near enough and what is not
+            trial = min(2 * far - start, last) if beyond > last else (far + beyond) // 2
+            off = _off(take, name, start, trial)
+            if off <= within:
+                far, error = trial, off
+            else:
+                beyond = trial
+        keys.append(far)
+        lost = max(lost, error)
+    return np.array(keys), lost
+
+
+def _off(take: Take, name: str, start: int, end: int) -> float:
+    """How far vertices are at most from the straight ways between two frames."""
+    first = take.soft[f"{name}.first"]
+    if first[start] == first[end + 1]:
+        return 0.0
+    one, other = _shifts(take, name, start), _shifts(take, name, end)
+    far = 0.0
+    for frame in range(start + 1, end):
+        share = np.float32((frame - start) / (end - start))
+        far = max(far, _longest(_shifts(take, name, frame) - ((1 - share) * one + share * other)))
+    return far
+
+
+def _shifts(take: Take, name: str, frame: int) -> Singles:
+    """(V, 3) of all vertices, also of those that have not moved."""
+    first = take.soft[f"{name}.first"]
+    rows = slice(int(first[frame]), int(first[frame + 1]))
+    shifts = np.zeros((len(take.soft[f"{name}.vertices"]), 3), np.float32)
+    shifts[take.soft[f"{name}.index"][rows]] = take.soft[f"{name}.shift"][rows]
+    return shifts
+
+
+def _longest(vectors: NDArray[Any]) -> float:
+    return float(np.sqrt(np.einsum("...i,...i->...", vectors, vectors).max(initial=0.0)))
+
+
+def _between(keys: NDArray[np.int64], frames: int) -> Floats:
+    """(F, K) the shares of key frames in every frame."""
+    return np.stack([np.interp(np.arange(frames), keys, one) for one in np.eye(len(keys))], axis=-1)
+
+
+def _unlike(
+    take: Take, name: str, keys: NDArray[np.int64], mixed: Floats, within: float
+) -> tuple[NDArray[np.int64], Floats, float]:
+    """Of key frames in a row that are alike only the first, with the shares of all; and how far others are from it."""
+    kept, into, lost = [0], [], 0.0
+    for k, frame in enumerate(keys):
+        off = _longest(_shifts(take, name, int(frame)) - _shifts(take, name, int(keys[kept[-1]])))
+        if off > within:
+            kept.append(k)
+        else:
+            lost = max(lost, off)
+        into.append(len(kept) - 1)
+    mixed = np.stack([mixed[:, np.array(into) == k].sum(axis=1) for k in range(len(kept))], axis=-1)
+    return keys[kept], mixed, lost
+
+
+def _trimmed(shifts: Singles, turns: Singles, within: float) -> tuple[Singles, Singles]:
+    """Without what hardly moves and turns."""
+    still = (np.linalg.norm(shifts, axis=-1) < within) & (np.linalg.norm(turns, axis=-1) < TURNED)
+    return np.where(still[..., None], np.float32(0), shifts), np.where(still[..., None], np.float32(0), turns)
+
+
+def _singular(shifts: Singles, turns: Singles, mixed: Floats, within: float, most: int) -> Morphs | None:
+    """The strongest singular shapes of all key frames, as many as it takes, if that is no more than `most`."""
+    count = len(shifts)
+    table = shifts.reshape(count, -1)
+    if not 0 < most < count:
+        return None
+    shares = np.linalg.eigh(np.asarray(table @ table.T, np.float64))[1][:, ::-1]
+
+    def fits(number: int) -> bool:
+        chosen = shares[:, :number].astype(np.float32)
+        return _longest((table - chosen @ (chosen.T @ table)).reshape(shifts.shape)) <= within
+
+    if not fits(most):
+        return None
+    few, enough = 0, most
+    while enough - few > 1:
+        middle = (few + enough) // 2
+        few, enough = (few, middle) if fits(middle) else (middle, enough)
+    shares = shares[:, :enough]
+    weights = mixed @ shares
+    flip = np.where(weights.max(axis=0) < -weights.min(axis=0), -1.0, 1.0)
+    shares, weights = shares * flip, weights * flip
+    # Weights from 0 to 1: what they would be less, a shape that is always worn takes away.
+    high = weights.max(axis=0)
+    low = np.where(weights.min(axis=0) < -ROUNDING * high, weights.min(axis=0), 0.0)
+    names = [f"shape {k + 1}" for k in range(enough)]
+    weights, recipe = np.maximum((weights - low) / (high - low), 0.0), (shares * (high - low)).T
+    if low.any():
+        names = ["always", *names]
+        weights = np.concatenate([np.ones((len(weights), 1)), weights], axis=1)
+        recipe = np.concatenate([[shares @ low], recipe])
+
+    def mix(parts: Singles) -> Singles:
+        shapes: Singles = (recipe @ parts.reshape(count, -1)).reshape(-1, *parts.shape[1:]).astype(np.float32)
+        return shapes
+
+    return Morphs(names, mix(shifts), mix(turns), weights)
