@@ -32,7 +32,6 @@ from impel.takes.take import GROUND, PALETTE, SOFT_VERSION, Take
 Floats = NDArray[np.float64]
 
 KINDS = ("move", "turn")  # of wishes that have keys
-ROUNDING = 1e-9  # s
 POINTS = 12  # of each segment of a path that moves
 MOST_POINTS = 2_000_000  # of such a path in all frames, 48 MB
 
