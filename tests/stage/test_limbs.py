@@ -135,3 +135,12 @@ def test_a_bird_with_goals_is_not_held_by_its_wings() -> None:
     stage, _ = compile_scene(scene)
     assert stage.handles is not None
     assert len(stage.handles.limbs) == 0
+
+
+def test_a_body_between_two_goals_is_held_once() -> None:
+    scene = arm()
+    scene["upper"].goals([{"euler": [0, 20, 0], "time": 1}])
+    scene.joint("shelf", ball=["world", "fore"], at=[0.55, 0, 1.2], until=1.0)
+    stage, compiled = compile_scene(scene)
+    assert stage.handles is not None
+    assert [compiled.bodies[i] for i in stage.handles.limbs[:, 0]] == ["upper", "fore"]

@@ -50,13 +50,13 @@ def find_limbs(actuators: Actuators, bodies: Bodies, joints: Joints | None) -> N
             ties[j].discard(i)
             if len(ties[j]) == 1 and j not in holds | led:
                 loose.append(j)
-    found = []
+    found: dict[int, int] = {}
     for start in sorted(led & ties.keys()):
-        found += _held_by(start, ties, holds)
-    return np.array(sorted(set(found)), np.int64).reshape(-1, 2)
+        found = _held_by(start, ties, holds) | found
+    return np.array(sorted(found.items()), np.int64).reshape(-1, 2)
 
 
-def _held_by(start: int, ties: dict[int, set[int]], holds: set[int]) -> list[tuple[int, int]]:
+def _held_by(start: int, ties: dict[int, set[int]], holds: set[int]) -> dict[int, int]:
     """The bodies that hang together with one, up to what holds them, each with the nearest of what holds the first."""
     seen, queue, holder = {start}, deque([start]), -1
     while queue:
@@ -67,7 +67,7 @@ def _held_by(start: int, ties: dict[int, set[int]], holds: set[int]) -> list[tup
             else:
                 seen.add(j)
                 queue.append(j)
-    return [(i, holder) for i in seen] if holder >= 0 else []
+    return dict.fromkeys(seen, holder) if holder >= 0 else {}
 
 
 @kernel
