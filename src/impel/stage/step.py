@@ -21,6 +21,7 @@ from impel.stage.answers import ask
 from impel.stage.events import notice
 from impel.stage.handles import SHAKY
 from impel.stage.landing import amend, closes_in, forget_extra, is_last, land, next_part
+from impel.stage.limbs import relax
 from impel.stage.pushes import any_push, push_bodies
 from impel.stage.settling import ease
 
@@ -53,7 +54,7 @@ def step(stage, time, dt, hold_for, held_for):
         tell_the_time(actuators, time)
         control(bodies, joints, contacts, actuators, stage.handles, gravity, hold_for, held_for, dt)
     elif actuators is not None:
-        ease(bodies, actuators, stage.handles, 0.5 * dt)
+        ease(bodies, joints, actuators, stage.handles, 0.5 * dt)
     if hand is not None:
         lend_a_hand(bodies, hand)
     if stage.pushes is not None:
@@ -97,6 +98,9 @@ def control(bodies, joints, contacts, actuators, handles, gravity, dt, dt_last, 
     for a in range(len(handles.company)):
         handles.company[a] = 0
     handles.count[SHAKY] = 0
+    for j in range(len(handles.bow)):
+        for c in range(9):
+            handles.bow[j, c] = 0.0
     for s in range(len(handles.done)):  # 1.2 and 1.3: those who touch each other are asked together
         if handles.done[s] == 0 and not ask(
             bodies, joints, contacts, actuators, handles, s, gravity, dt, dt_last, dt > step
@@ -104,6 +108,7 @@ def control(bodies, joints, contacts, actuators, handles, gravity, dt, dt_last, 
             pull_tree(bodies, actuators, s, gravity, dt, dt_last)
     remember_motion(bodies, actuators)
     act(bodies, actuators, 0.5 * step)
+    relax(bodies, joints, actuators, handles)
 
 
 @kernel
