@@ -102,6 +102,17 @@ def test_programs_that_compile_at_the_same_time_do_not_mix_things_up(run):
     assert [run(code) for code in codes] == [["15.0"]] * 3  # and everything was kept
 
 
+def test_parts_of_different_runs_fit_together(run, tmp_path):
+    """Each program numbers its functions by itself: a part must not be known to its callers by such a number."""
+    assert run("print(thrice_distance(3.0, 4.0))")[-1] == "15.0"
+    for name in ("thrice_distance", "square", "twice"):
+        for path in tmp_path.rglob(f"{name}.*.kernel"):
+            path.unlink()
+    others = "placed(1), before(np.ones(3), 1), distance(6.0, 8.0)"
+    assert run(f"print({others})") == ["placed", "before", "distance", "square", "twice", "4.0", "1.0", "10.0"]
+    assert run("print(thrice_distance(3.0, 4.0))") == ["thrice_distance", "15.0"]
+
+
 def test_what_cannot_be_kept_or_read_is_compiled_again(run, tmp_path):
     assert run("print(square(5.0))")[-1] == "25.0"
     for path in tmp_path.rglob("*.kernel"):
@@ -322,3 +333,19 @@ def test_an_index_that_becomes_negative_is_found_with_bounds_checked(run, monkey
     monkeypatch.setenv("NUMBA_BOUNDSCHECK", "1")
     assert run(code.format(1))[-1] == "1.0"
     assert run(code.format(0))[-1] == "IndexError"
+
+
+@pytest.mark.skipif(bool(PLAIN), reason="attributes of functions are numba's inner matter")
+def test_a_part_with_many_vectors_puts_them_aside_in_whole_cache_lines():
+    lines = "\n".join(f"        row[i] = row[i] * {k}.5 + row[i + {k % 9}]" for k in range(80))
+    names: dict = {}
+    exec(f"def busy(row):\n    for i in range(len(row) - 9):\n{lines}", names)  # too long to be pasted into its caller
+    busy = kernel(names["busy"], vectors=True)
+
+    def call(row):
+        busy(row)
+
+    whole = kernel(call)
+    whole(np.zeros(20))
+    code = whole._whole.inspect_llvm(whole._whole.signatures[0])
+    assert "alignstack=64" in code or "alignstack(64)" in code
