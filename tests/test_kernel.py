@@ -333,3 +333,19 @@ def test_an_index_that_becomes_negative_is_found_with_bounds_checked(run, monkey
     monkeypatch.setenv("NUMBA_BOUNDSCHECK", "1")
     assert run(code.format(1))[-1] == "1.0"
     assert run(code.format(0))[-1] == "IndexError"
+
+
+@pytest.mark.skipif(bool(PLAIN), reason="attributes of functions are numba's inner matter")
+def test_a_part_with_many_vectors_puts_them_aside_in_whole_cache_lines():
+    lines = "\n".join(f"        row[i] = row[i] * {k}.5 + row[i + {k % 9}]" for k in range(80))
+    names: dict = {}
+    exec(f"def busy(row):\n    for i in range(len(row) - 9):\n{lines}", names)  # too long to be pasted into its caller
+    busy = kernel(names["busy"], vectors=True)
+
+    def call(row):
+        busy(row)
+
+    whole = kernel(call)
+    whole(np.zeros(20))
+    code = whole._whole.inspect_llvm(whole._whole.signatures[0])
+    assert "alignstack=64" in code or "alignstack(64)" in code

@@ -17,7 +17,7 @@ from impel.toys.figure import load_figure
 from impel.toys.objectives import TERMS, Objective
 from impel.toys.periods import period_of_toy
 from impel.toys.synthesis import DIFFERENT, describe, find_poses, objective_for, palette, refine, run_sampled
-from impel.toys.toy import Sensor, run_toy
+from impel.toys.toy import Sensor, read_toy, run_toy, write_toy
 from impel.toys.verify import LASTS, as_kept
 
 LUXO = load_figure("luxo")
@@ -126,6 +126,33 @@ def test_sensors_take_part_in_a_search_and_stay_in_the_toy():
         objective_for(LUXO, sensors=sensors[:3])
     with pytest.raises(Problem, match="periodicity is for timed pose graphs"):
         objective_for(LUXO, {"periodicity": 1.0}, sensors=sensors)
+
+
+def test_a_search_may_vary_what_ends_a_pose_too(tmp_path):
+    objective = objective_for(LUXO, vary_times=(0.08, 0.2), vary_sensors=True)
+    low, high = objective.bounds()
+    assert len(low) == 4 * 2 + 4 + 4
+    assert (low[-4:].tolist(), high[-4:].tolist()) == ([0.0] * 4, [1.0] * 4)
+    found = find_poses(objective, budget=64, study=tmp_path / "s")
+    toy = found.toy(objective)
+    assert toy.sensors == list(objective.sensed(found.candidate))
+    write_toy(tmp_path / "toy.yaml", toy)
+    assert run_toy(*read_toy(tmp_path / "toy.yaml"), seconds=20.0, stride=1000).distance[0] >= found.distance - 1e-9
+    # Every contact point may end a pose, by touching or by leaving, and about half of the poses go by time alone.
+    drawn = np.concatenate([objective.sensed(one) for one in candidates(400, objective)])
+    assert {sensor and (sensor.touches, sensor.leaves) for sensor in drawn} == {
+        None, *((name, None) for name in LUXO.contacts), *((None, name) for name in LUXO.contacts)
+    }  # fmt: skip
+    assert 0.4 < np.mean([sensor is None for sensor in drawn]) < 0.6
+    # A candidate with the sensors of a plain objective is worth the same.
+    sensors = (None, Sensor(touches="shade back"), None, Sensor(leaves="heel"))
+    plain, varied = (objective_for(LUXO, sensors=sensors, vary_sensors=varies) for varies in (False, True))
+    some = candidates(8, plain)
+    same = np.stack([varied.candidate(angles) for angles in plain.shaped(some)])
+    assert varied.sensed(same[0]) == sensors
+    assert np.array_equal(varied(same), plain(some))
+    with pytest.raises(Problem, match="periodicity is for timed pose graphs"):
+        objective_for(LUXO, {"periodicity": 1.0}, vary_sensors=True)
 
 
 def test_a_search_may_vary_the_times_too(tmp_path):

@@ -61,6 +61,12 @@ def search_figure(
         tuple[float, float] | None,
         typer.Option(metavar="FROM TO", help="Find the seconds on every arc, too, within this range."),
     ] = None,
+    vary_sensors: Annotated[
+        bool,
+        typer.Option(
+            "--vary-sensors", help="Find out, too, which poses end early when a contact point touches or leaves."
+        ),
+    ] = False,
     linear: Annotated[bool, typer.Option("--linear", help="Move evenly from pose to pose instead of holding.")] = False,
     term: Annotated[
         list[str] | None,
@@ -110,6 +116,8 @@ def search_figure(
 
         impel toy search luxo --vary-times 0.05 0.3 -o hop.yaml
 
+        impel toy search luxo --vary-sensors -o hop.yaml
+
         impel toy search luxo --palette 5 -o hop.yaml
 
         impel toy search luxo --refine hop-2.yaml -o better.yaml
@@ -118,8 +126,8 @@ def search_figure(
 
     search_and_write(
         figure, output, strategy=strategy, budget=evaluations, seed=seed, seconds=seconds, poses=poses, time=time,
-        vary_times=vary_times, linear=linear, terms=term or [], study=study, palette_size=palette, refining=refine,
-        delta=delta, several=several, hot=hot, cold=cold,
+        vary_times=vary_times, vary_sensors=vary_sensors, linear=linear, terms=term or [], study=study,
+        palette_size=palette, refining=refine, delta=delta, several=several, hot=hot, cold=cold,
     )  # fmt: skip
 
 

@@ -26,8 +26,8 @@ SETTLED = 4.0  # s before a strip of one cycle is taken
 
 def search_and_write(
     name: str, output: Path, *, strategy: str | None, budget: int, seed: int, seconds: float, poses: int | None,
-    time: float | None, vary_times: tuple[float, float] | None, linear: bool, terms: Sequence[str], study: Path | None,
-    palette_size: int, refining: Path | None, **tuning: Any,
+    time: float | None, vary_times: tuple[float, float] | None, vary_sensors: bool, linear: bool, terms: Sequence[str],
+    study: Path | None, palette_size: int, refining: Path | None, **tuning: Any,
 ) -> None:  # fmt: skip
     """Find one pose graph or a palette of them, and write toys. tuning: options of strategies, None where not given."""
     how = {option: value for option, value in tuning.items() if value is not None}
@@ -50,16 +50,16 @@ def search_and_write(
     options: dict[str, Any] = {"seconds": seconds, "interpolation": "linear" if linear else "hold"}
     options |= {"poses": poses} if poses is not None else {}
     options |= {"times": time} if time is not None else {}
-    start = None
+    known = None
     if refining is not None:
         known, figure_there = read_toy(refining)
         if figure_there != figure:
             raise Problem(f"{refining}: is a toy of {figure_there.figure}, not of {figure.figure}")
-        start = np.append(known.angles(figure).ravel(), known.times if vary_times is not None else [])
         options |= {"poses": len(known.poses), "times": tuple(known.times), "interpolation": known.interpolation}
         options |= {"sensors": None if known.sensors is None else tuple(known.sensors)}
         how |= {"spread": NEAR} if chosen == "cma" else {}
-    objective = objective_for(figure, _weights(terms), vary_times=vary_times, **options)
+    objective = objective_for(figure, _weights(terms), vary_times=vary_times, vary_sensors=vary_sensors, **options)
+    start = None if known is None else objective.candidate(known.angles(figure))
     with progress(f"Searching {figure.figure}") as report:
         kept: dict[str, Any] = {
             "seed": seed, "budget": budget, "study": study,

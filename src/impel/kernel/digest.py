@@ -67,7 +67,7 @@ def _content(kernel: Any, told: set[int]) -> Iterator[str]:
         return
     told.add(id(kernel))
     function = kernel.py_func
-    yield repr((sorted(kernel.options.items(), key=repr), function.__defaults__))
+    yield repr((sorted(kernel.options.items(), key=repr), kernel.vectors, function.__defaults__))
     yield from _code(function.__code__, function.__doc__)
     names = sorted(set(_names(function.__code__)))
     for name in names:

@@ -196,8 +196,19 @@ class _LowerPart(LoweringPass):
         return True
 
 
+class _Aligned(ShortLower):
+    """A function whose stack begins at a cache line."""
+
+    def setup_function(self, fndesc: Any) -> None:
+        super().setup_function(fndesc)
+        self.function.attributes.alignstack = 64
+        self.function.attributes.add("nounwind")  # or the first would not be written down: it has no name
+
+
 def _lowering(state: Any) -> type[Lower]:
-    return Lower if state.flags.nrt else ShortLower
+    if state.flags.nrt:
+        return Lower
+    return _Aligned if state.func_id.func.kernel.vectors else ShortLower
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)

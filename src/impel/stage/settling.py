@@ -14,6 +14,7 @@ from impel.control.actuators import (
     steady_rate,
     strength_of,
 )
+from impel.control.goals import has_goals
 from impel.control.law import (
     accelerations_by,
     factor_dense,
@@ -34,6 +35,7 @@ from impel.stage.handles import (
     ACTUATORS,
     ALIVE,
     ALONG,
+    COLUMNS,
     GRIP,
     HANDLES,
     LIMIT,
@@ -42,9 +44,11 @@ from impel.stage.handles import (
     PUSH,
     ROLL,
     SHAKY,
+    SLACK,
     TWIST,
     lift_of,
 )
+from impel.stage.limbs import can_bend, relax, start_bending
 
 ROUNDS = 6  # of letting go
 ALL, SMOOTH, NOTHING = range(3)  # what holds: all that is live, that without friction, nothing
@@ -67,8 +71,11 @@ HINDERED, RISES = 0.1, 0.01
 OPPOSITE = -0.5  # the cosine between directions, from 120° on
 CLOSED = 0.1  # of the base distance: who is kept from its target by more presses as hard as it shall
 
+# Of a wish that leads to a goal, and m/s²: who misses more of it is locked; s: a joint is not bent later than this.
+LOCKED, LOCKED_LEAST, TOO_LATE = 0.5, 1.0, 0.2
+
 # Rows of `vectors`.
-FORCE, REST, ANYWAY, LIMITED, BLOCKED, EXTRA, MOVING, MISSED, GAIN, RATTLE = range(10)
+FORCE, REST, ANYWAY, LIMITED, BLOCKED, EXTRA, MOVING, MISSED, GAIN, RATTLE, SLOWED = range(11)
 
 
 @kernel
@@ -88,11 +95,15 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
             hold_on(actuators, handles, ALL, stuck)
             _invert(handles, stuck, ALL)
         find_rattle(bodies, handles)
-        hindered = pull(actuators, handles, stuck, inverse, held, loose, gravity)
+        hindered = pull(joints, actuators, handles, stuck, inverse, held, loose, gravity)
         if attempt == 0 and hindered and step_off(bodies, actuators, handles, stuck):
             continue
         if not held or not let_go(joints, actuators, handles):
             break
+    if held:
+        note_bow(handles)
+    if handles.count[SLACK] == 1:
+        spare_for_limbs(actuators, handles, inverse)
     leave_rattle(actuators, handles, dt_last)
     if dt_last > 0.0:
         smooth, its_inverse = free, handles.inverse[NOTHING]
@@ -107,6 +118,29 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
         asked = axpy(math.sqrt(actuators.whole_inertia[a]), three(force, k), get3(actuators.learnt, a))
         set3(actuators.asked, a, asked)
     make_up(actuators, handles, stuck, inverse, held)
+
+
+@kernel
+def spare_for_limbs(actuators, handles, inverse):
+    """What makes up for the slack of limbs comes on top of strength: it is theirs."""
+    n, slowed, force = 3 * handles.count[ACTUATORS], handles.vectors[SLOWED], handles.vectors[EXTRA]
+    for i in range(n):
+        slowed[i] *= math.sqrt(actuators.whole_inertia[handles.source[i]])
+    accelerations_by(inverse, n, slowed, force)
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        actuators.pressing[a] += math.sqrt(actuators.whole_inertia[a]) * norm(three(force, k))
+
+
+@kernel
+def note_bow(handles):
+    """Keep with what joints are bent."""
+    for i in range(handles.count[ALIVE]):
+        h = handles.alive[i]
+        j = handles.source[h]
+        if handles.kind[h] == LIMIT and handles.live[h] == 1 and handles.bending[j] != 0.0:
+            for c in range(COLUMNS):
+                handles.bow[j, c] = handles.load[i] * handles.row[h, c]
 
 
 @kernel
@@ -176,7 +210,7 @@ def find_rattle(bodies, handles):
         3 * handles.count[ACTUATORS], handles.count[ALIVE], handles.alive, handles.load, handles.vectors[RATTLE],
     )  # fmt: skip
     for i in range(m):
-        load[i] = _rate_at(bodies, handles, alive[i])
+        load[i] = rate_at(bodies, handles, alive[i])
     solve_dense(handles.support, m, load)
     for i in range(n):
         rattle[i] = 0.0
@@ -185,7 +219,7 @@ def find_rattle(bodies, handles):
 
 
 @kernel
-def _rate_at(bodies, handles, h):
+def rate_at(bodies, handles, h):
     """How fast a handle moves."""
     a, b = handles.body[h, 0], handles.body[h, 1]
     along = get3(bodies.velocity, a)
@@ -213,7 +247,7 @@ def _calm_wish(actuators, handles, k, a):
 
 
 @kernel
-def pull(actuators, handles, stuck, inverse, held, loose, gravity):
+def pull(joints, actuators, handles, stuck, inverse, held, loose, gravity):
     """Leave in `vectors` the forces that the wishes take; and those that press what is in the way. Is there any?"""
     n = 3 * handles.count[ACTUATORS]
     force, left, anyway = handles.vectors[FORCE], handles.vectors[REST], handles.vectors[ANYWAY]
@@ -229,6 +263,10 @@ def pull(actuators, handles, stuck, inverse, held, loose, gravity):
         a = handles.actuator[k]
         missed = norm(three(left, k)) > HINDERED * _swiftest(actuators, a) * math.sqrt(actuators.whole_inertia[a])
         hindered |= missed and handles.aims[actuators.body[a]] == 0
+    if joints is not None and len(handles.limbs) > 0:
+        find_locked(joints, actuators, handles, left)
+        if handles.count[PRESSED] == 0 or _only_limits(actuators, handles):  # which need not be pressed
+            return hindered
     calm_down(actuators, handles)
     blocked, extra = handles.vectors[BLOCKED], handles.vectors[EXTRA]
     for k in range(handles.count[ACTUATORS]):
@@ -259,6 +297,36 @@ def pull(actuators, handles, stuck, inverse, held, loose, gravity):
     for i in range(n):
         force[i] += extra[i]
     return hindered
+
+
+@kernel
+def _only_limits(actuators, handles):
+    """Whether goals alone lead, and only limits of joints are in the way."""
+    only = True
+    for k in range(handles.count[ACTUATORS]):
+        only &= has_goals(actuators.goals, handles.actuator[k])
+    for h in range(3 * handles.count[ACTUATORS], handles.count[HANDLES]):
+        only &= handles.kind[h] == LIMIT
+    return only
+
+
+@kernel
+def find_locked(joints, actuators, handles, left):
+    """Note which joints are to be bent: those at a limit that keeps a body from most of its way to a goal, such as an
+    elbow that was pushed through; but each only some times for a goal, for it may lie out of reach."""
+    goals = actuators.goals
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        if has_goals(goals, a) and actuators.paths.turns[a] == 0:
+            g, size = goals.current[a], math.sqrt(actuators.whole_inertia[a])
+            wish, missed = norm(get3(actuators.wish, a)), norm(three(left, k)) / size
+            in_time = goals.holding[a] == 1.0 or goals.time[int(g)] - goals.now[0] > TOO_LATE
+            if missed > max(LOCKED * wish, LOCKED_LEAST) and in_time:
+                for h in range(3 * handles.count[ACTUATORS], handles.count[HANDLES]):
+                    j = handles.source[h]
+                    at_limit = handles.kind[h] == LIMIT and handles.live[h] == 1 and handles.bending[j] == 0.0
+                    if at_limit and can_bend(joints, handles, h, g):
+                        start_bending(joints, handles, j, g)
 
 
 @kernel
@@ -424,7 +492,8 @@ def let_go(joints, actuators, handles):
         h = alive[i]
         kind = handles.kind[h]
         if kind == LIMIT:
-            gone = joints.active[handles.source[h]] * load[i] > 0.0
+            at = joints.active[handles.source[h]]
+            gone = (at if at != 0.0 else handles.bending[handles.source[h]]) * load[i] > 0.0
         elif kind == PUSH:
             pressed = load[i]
             gone = pressed < -slight
@@ -650,7 +719,7 @@ def _stands(handles, body):
 
 
 @kernel
-def ease(bodies, actuators, handles, ahead):
+def ease(bodies, joints, actuators, handles, ahead):
     """Between two evaluations of control: damp what has come since. Contact may answer faster than control is asked."""
     rest(bodies, actuators)
     for a in range(len(actuators.body)):
@@ -665,3 +734,4 @@ def ease(bodies, actuators, handles, ahead):
                 force[2] + dot(get3_at(handles.damper, row + 2, 3 * m), change),
             )
         exert(bodies, actuators, a, force, ahead)
+    relax(bodies, joints, actuators, handles)

@@ -1,8 +1,11 @@
 """Sine and cosine that vectorise: libm's cannot be called for eight trials at once."""
 
+import numpy as np
+
 from impel.kernel import kernel
 
 _TO_EVEN = 6755399441055744.0  # 1.5·2^52: adding and subtracting it rounds to the nearest whole number
+_SIGN = np.int64(-(2**63))
 
 
 @kernel(inline=True)
@@ -12,7 +15,8 @@ def cosine_sine(angle):
     Polynomials of least error on ±π/4 (those of fdlibm, below 2^-58), after removing quarter turns with π/2 in two
     parts (Cody and Waite); no branches.
     """
-    quarters = angle * 0.6366197723675814 + _TO_EVEN - _TO_EVEN
+    shifted = angle * 0.6366197723675814 + _TO_EVEN
+    quarters = shifted - _TO_EVEN
     x = angle - quarters * 1.5707963267948966
     x = x - quarters * 6.123233995736766e-17
     y = x * x
@@ -28,10 +32,9 @@ def cosine_sine(angle):
     cosine = cosine * y - 1.38888888888741095749e-03
     cosine = cosine * y + 4.16666666666666019037e-02
     cosine = 1.0 - 0.5 * y + y * y * cosine
-    # Which quarter: 0, 1/4, ±1/2 or -1/4 of a turn. Its own cosine and sine are whole numbers, so turning is exact.
-    turn = quarters * 0.25
-    turn = turn - (turn + _TO_EVEN - _TO_EVEN)
-    away = abs(turn)
-    along = 1.0 - 4.0 * away
-    across = 8.0 * turn * (1.0 - 2.0 * away)
-    return cosine * along - sine * across, sine * along + cosine * across
+    # Which quarter: the last two bits. They say whether the two are exchanged, and their signs.
+    quarter = np.float64(shifted).view(np.int64)
+    odd = quarter & 1 != 0
+    along = np.float64(sine if odd else cosine).view(np.int64) ^ (((quarter + 1) << 62) & _SIGN)
+    across = np.float64(cosine if odd else sine).view(np.int64) ^ ((quarter << 62) & _SIGN)
+    return np.int64(along).view(np.float64), np.int64(across).view(np.float64)

@@ -27,6 +27,7 @@ OwnTerm = Callable[[Results], Floats]  # the animator's: results of T runs to (T
 START_HEIGHTS = (0.0, 0.005, 0.05)
 FINE = 1  # which of several starts runs at a quarter of the step
 LEAST_CYCLES = 4  # what periodicity needs to compare two cycles with those two before
+NO_SENSOR = 0.5  # of the range from which a search draws how a pose ends; the rest is shared by all sensors
 BEST_REPEAT = 1e-3  # of a component's scale: a cycle that repeats this well is periodic, better is no better
 
 
@@ -83,7 +84,8 @@ DEFAULT_TERMS: Mapping[str | OwnTerm, float] = {"lasting": 1.0}
 class Objective:
     """Values candidates of one figure: weighted terms, worst of several starts.
 
-    A candidate is all poses in radians, one after the other; then the time of every arc, if these vary, too.
+    A candidate is all poses in radians, one after the other; then the time of every arc, if these vary, too; then a
+    number from 0 to 1 for what may end every arc early, if that varies.
     """
 
     figure: Figure
@@ -93,6 +95,7 @@ class Objective:
     interpolation: Interpolation = "hold"
     vary_times: tuple[float, float] | None = None  # s, the range of every arc; None keeps `times`
     sensors: tuple[Sensor | None, ...] | None = None
+    vary_sensors: bool = False  # finds what may end every arc early; `sensors` is then only where a search begins
     seconds: float = 4.0
     step: float = SEARCH_STEP
     heights: tuple[float, ...] = START_HEIGHTS
@@ -119,7 +122,7 @@ class Objective:
             self._check_cycles()
 
     def _check_cycles(self) -> None:
-        if self.sensors is not None:
+        if self.sensors is not None or self.vary_sensors:
             raise Problem("objective: periodicity is for timed pose graphs; with sensors no cycle has a fixed length")
         longest = self.poses * self.vary_times[1] if self.vary_times else self._cycle
         if int(self.seconds / longest + 1e-9) < LEAST_CYCLES:
@@ -131,12 +134,11 @@ class Objective:
         return float(np.broadcast_to(self.times, (self.poses,)).sum())
 
     def bounds(self) -> tuple[Floats, Floats]:
-        """What every parameter may be: angles in radians, then times in seconds if they vary."""
+        """What every parameter may be: angles in radians, then times in seconds and sensors if they vary."""
         low, high = (np.tile(ends, self.poses) for ends in np.radians(np.array(self.figure.ranges(), float)).T)
-        if self.vary_times is None:
-            return low, high
-        shortest, longest = self.vary_times
-        return np.append(low, [shortest] * self.poses), np.append(high, [longest] * self.poses)
+        for least, most in filter(None, (self.vary_times, (0.0, 1.0) if self.vary_sensors else None)):
+            low, high = np.append(low, [least] * self.poses), np.append(high, [most] * self.poses)
+        return low, high
 
     def shaped(self, candidates: Floats) -> Floats:
         """The poses of candidates, (n, poses, active joints)."""
@@ -147,10 +149,36 @@ class Objective:
         """The times of candidates, (n, poses)."""
         if self.vary_times is None:
             return np.broadcast_to(np.asarray(self.times, float), (len(candidates), self.poses))
-        return np.asarray(candidates, float)[:, -self.poses :]
+        angles = self.poses * len(self.figure.active)
+        return np.asarray(candidates, float)[:, angles : angles + self.poses]
 
-    def codes(self) -> NDArray[np.int64] | None:
-        return None if self.sensors is None else sensor_codes(self.sensors, self.figure)
+    def sensed(self, candidate: Floats) -> tuple[Sensor | None, ...] | None:
+        """What may end every arc of a candidate early."""
+        if not self.vary_sensors:
+            return self.sensors
+        every = _every_sensor(self.figure)
+        drawn = (candidate[-self.poses :] - NO_SENSOR) / (1.0 - NO_SENSOR)
+        return tuple(None if d < 0 else every[min(int(d * len(every)), len(every) - 1)] for d in drawn)
+
+    def codes(self, candidates: Floats) -> NDArray[np.int64] | None:
+        """The same for many, as the simulator wants it, (n, poses)."""
+        if self.sensors is None and not self.vary_sensors:
+            return None
+        none = (None,) * self.poses
+        return np.stack([sensor_codes(self.sensed(one) or none, self.figure) for one in candidates])
+
+    def candidate(self, angles: Floats) -> Floats:
+        """A candidate from poses (poses, active joints), with the objective's own times and sensors."""
+        parts = [np.ravel(angles)]
+        if self.vary_times is not None:
+            parts.append(np.broadcast_to(np.asarray(self.times, float), (self.poses,)))
+        if self.vary_sensors:
+            every = _every_sensor(self.figure)
+            places = [
+                -0.5 if sensor is None else every.index(sensor) + 0.5 for sensor in self.sensors or [None] * self.poses
+            ]
+            parts.append(NO_SENSOR + (1.0 - NO_SENSOR) * np.array(places) / len(every))
+        return np.concatenate(parts)
 
     def run(self, candidates: Floats, *, step: float | None = None, seconds: float | None = None) -> Results:
         """Every candidate from every start height: candidate 0 from all heights, then candidate 1, ...
@@ -170,6 +198,7 @@ class Objective:
 
     def _runs(self, candidates: Floats, starts: NDArray[np.int64], step: float, seconds: float) -> Results:
         states = np.stack([start_state(self.figure, clearance=self.heights[i]) for i in starts])
+        codes = self.codes(candidates)
         return run_trials(
             self.figure,
             np.repeat(self.shaped(candidates), len(starts), axis=0),
@@ -177,7 +206,7 @@ class Objective:
             seconds=seconds,
             step=step,
             interpolation=self.interpolation,
-            sensors=self.codes(),
+            sensors=None if codes is None else np.repeat(codes, len(starts), axis=0),
             starts=np.tile(states, (len(candidates), 1)),
             samples=self._cycles(seconds) + 1 if "periodicity" in self.terms else 0,
             threads=self.threads,
@@ -222,3 +251,12 @@ class Objective:
     def verified(self, candidates: Floats) -> Floats:
         """The robust value with all starts at a quarter of the step: luck does not survive it."""
         return self.robust(self.run(candidates, step=self.step / 4))
+
+
+def _every_sensor(figure: Figure) -> list[Sensor]:
+    """What a pose may wait for: any contact point that touches, or that leaves the ground."""
+    return [
+        sensor
+        for name in figure.contacts
+        for sensor in (Sensor(touches=name, leaves=None), Sensor(touches=None, leaves=name))
+    ]

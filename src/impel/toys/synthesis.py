@@ -45,7 +45,7 @@ class FoundPoses:
         one = self.candidate[None]
         return toy_of(
             objective.figure, objective.shaped(one)[0], objective.arcs(one)[0], source=source,
-            interpolation=objective.interpolation, sensors=objective.sensors, step=objective.step / 4,
+            interpolation=objective.interpolation, sensors=objective.sensed(self.candidate), step=objective.step / 4,
         )  # fmt: skip
 
 
@@ -136,6 +136,7 @@ def settings_of(objective: Objective, **how: Any) -> dict[str, Any]:
         "step": objective.step,
         "heights": list(objective.heights),
         "start": None if start is None else [float(v) for v in start],
+        **({"vary_sensors": True} if objective.vary_sensors else {}),
         **how,
     }
 
@@ -230,7 +231,7 @@ def run_sampled(objective: Objective, candidates: Floats, *, seconds: float, sam
     """Runs of candidates from the first start height with states kept at even intervals."""
     return run_trials(
         objective.figure, objective.shaped(candidates), objective.arcs(candidates), seconds=seconds,
-        step=objective.step, interpolation=objective.interpolation, sensors=objective.codes(),
+        step=objective.step, interpolation=objective.interpolation, sensors=objective.codes(candidates),
         starts=start_state(objective.figure, clearance=objective.heights[0]), samples=samples, stride=stride,
         threads=objective.threads,
     )  # fmt: skip
