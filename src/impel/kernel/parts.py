@@ -126,13 +126,18 @@ class _WholeCode(JITCodeLibrary):
     """Intermediate code of what Python calls."""
 
     def finalize(self) -> None:
-        found, waiting = dict.fromkeys(self._linking_libraries), list(self._linking_libraries)
-        while waiting:
-            library = waiting.pop()
-            new = [each for each in library.parts if each not in found] if isinstance(library, _Code) else []
-            found.update(dict.fromkeys(new))
-            waiting += new
-        self._linking_libraries = list(found)
+        """Link callers before what they call: LLVM leaves out whatever nobody has mentioned so far."""
+        ordered: dict[Any, None] = {}
+
+        def visit(library: Any) -> None:
+            if library not in ordered:
+                for part in library.parts if isinstance(library, _Code) else ():
+                    visit(part)
+                ordered[library] = None
+
+        for library in self._linking_libraries:
+            visit(library)
+        self._linking_libraries = list(reversed(ordered))
         super().finalize()
 
     def _verify_declare_only_symbols(self) -> None:
