@@ -2,6 +2,8 @@
 
 git worktree add ../earlier 8971457
 python benchmarks/films.py ../earlier
+
+The scene is the earlier version's own, which both of them read.
 """
 
 import os
@@ -36,9 +38,8 @@ with tempfile.TemporaryDirectory() as directory:
 """
 
 
-def film(version: Path) -> float:
+def film(version: Path, scene: Path) -> float:
     """CPU seconds that a version takes for the film."""
-    scene = Path(__file__).parents[1] / "examples" / "hop.yaml"
     run = subprocess.run(
         [sys.executable, "-c", FILM, scene],
         env=os.environ | {"PYTHONPATH": str(version / "src")},
@@ -53,7 +54,9 @@ def main() -> None:
     if len(sys.argv) < 2:
         print("skipped: name a directory with an earlier version to compare with")
         return
-    rounds = [(film(Path(__file__).parents[1]), film(Path(sys.argv[1]).resolve())) for _ in range(ROUNDS)]
+    here, there = Path(__file__).parents[1], Path(sys.argv[1]).resolve()
+    scene = there / "examples" / "hop.yaml"
+    rounds = [(film(here, scene), film(there, scene)) for _ in range(ROUNDS)]
     now, earlier = np.min(rounds, axis=0)
     print(f"film of 12 s: {now:.1f} CPU s, {now / earlier:.2f} times the {earlier:.1f} of {sys.argv[1]}")
     meet("film against the earlier version's", now / earlier, at_most=BAR)

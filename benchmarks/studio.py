@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "studio"))
 from browsing import BROWSER, MISSING, launched, new_page, studio_in
 
 TRIES = 40
+ROUNDS = 4
 BIRD = Path("src/impel/gallery/scenes/bird.yaml")
 
 MOVE = """const range = document.querySelector("input[type=range][aria-label='mass as a slider']");
@@ -99,13 +100,16 @@ def _rates(page: Any) -> None:
     page.wait_for_function(
         "studio.take?.ended && studio.take.names.length === 201 && studio.shown?.run === studio.take.run"
     )
-    page.evaluate("studio.play(true)")
-    stored = page.evaluate(RATE, 4)
-    page.evaluate("studio.play(false); studio.go_to(0)")
-    page.click("#live")
-    page.wait_for_function("studio.live && studio.take.done > 5")
-    live = page.evaluate(RATE, 4)
-    page.click("#live")
+    stored, live = 0.0, 0.0
+    for _ in range(ROUNDS):  # the best of several, for machines are busy now and then
+        page.evaluate("studio.go_to(0); studio.play(true)")
+        stored = max(stored, page.evaluate(RATE, 2))
+        page.evaluate("studio.play(false); studio.go_to(0)")
+        page.click("#live")
+        page.wait_for_function("studio.live && studio.take.done > 5")
+        live = max(live, page.evaluate(RATE, 2))
+        page.click("#live")
+        page.wait_for_function("!studio.live && studio.take.ended")
     print(f"200 bodies: {live:.1f} frames/s live, {stored:.1f} from a stored take, {live / stored:.2f} (at least 0.9)")
     meet("200 bodies live", live / stored, at_least=0.9)
 

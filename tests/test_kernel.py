@@ -102,6 +102,17 @@ def test_programs_that_compile_at_the_same_time_do_not_mix_things_up(run):
     assert [run(code) for code in codes] == [["15.0"]] * 3  # and everything was kept
 
 
+def test_parts_of_different_runs_fit_together(run, tmp_path):
+    """Each program numbers its functions by itself: a part must not be known to its callers by such a number."""
+    assert run("print(thrice_distance(3.0, 4.0))")[-1] == "15.0"
+    for name in ("thrice_distance", "square", "twice"):
+        for path in tmp_path.rglob(f"{name}.*.kernel"):
+            path.unlink()
+    others = "placed(1), before(np.ones(3), 1), distance(6.0, 8.0)"
+    assert run(f"print({others})") == ["placed", "before", "distance", "square", "twice", "4.0", "1.0", "10.0"]
+    assert run("print(thrice_distance(3.0, 4.0))") == ["thrice_distance", "15.0"]
+
+
 def test_what_cannot_be_kept_or_read_is_compiled_again(run, tmp_path):
     assert run("print(square(5.0))")[-1] == "25.0"
     for path in tmp_path.rglob("*.kernel"):

@@ -1,5 +1,6 @@
 """`impel script`: the sheet is written under the name that was asked for, and shows what happened."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -58,3 +59,27 @@ def test_goals_are_drawn() -> None:
     assert (0.4, "0") in drawn
     assert (0.4, "x") not in drawn
     assert (0.8, "x") in drawn
+
+
+def test_who_waits_for_others_is_told_from_who_is_held_up() -> None:
+    from impel.analysis.script import _waited
+    from impel.scene import Scene
+    from impel.stage import simulate
+
+    scene = Scene(seconds=3, gravity=[0, 0, 0])
+    for name, y, time in (("quick", 0, 1.0), ("slow", 1, 2.0)):
+        scene.body(name, sphere=0.1, mass=1, at=[0, y, 1]).move([[0, y, 1], {"at": [1, y, 1], "time": time}])
+    scene.appointment("meet", ["quick.move.1", "slow.move.1"])
+    take, plan = simulate(scene), plan_of(scene)
+    assert _waited(take, plan, "quick.move") == {1: pytest.approx(1.0, abs=0.05)}
+    assert _waited(take, plan, "slow.move") == {}
+
+
+def test_names_of_limits_do_not_pile_up() -> None:
+    from impel.analysis.script import _with_room
+
+    marks = [(0.01 * k, "elbow" if k % 2 else "shoulder") for k in range(800)]
+    written = list(_with_room(marks, 8.0))
+    assert {name for _, name in written} == {"elbow", "shoulder"}
+    assert len(written) < 12
+    assert min(b - a for (a, _), (b, _) in pairwise(written)) > 0.2

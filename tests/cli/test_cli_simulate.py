@@ -60,7 +60,7 @@ def test_an_actor_that_did_not_come_to_its_last_key_is_told_after_the_motion(imp
     code, out, _ = impel("simulate", scene, "-o", tmp_path / "take.npz")
     assert code == 0
     assert re.fullmatch(
-        r"late.yaml: ball.move: reached 2 of 3 keys and is still on its way when the 1 s are over; "
+        r"late.yaml: ball.move: came as far as key 1 of 2 and is still on its way when the 1 s are over; "
         r"about 1(\.\d)? s more are needed",
         out.splitlines()[1],
     )

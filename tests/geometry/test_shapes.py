@@ -208,3 +208,13 @@ def test_fixed_points_carry_the_whole_surface_and_are_shared():
 def test_an_unknown_shape_is_named_in_plain_words():
     with pytest.raises(Problem, match=r"shape: must be one of sphere, .* got pyramid"):
         make_shapes([{"pyramid": 1.0}])
+
+
+def test_a_coarse_mesh_has_few_triangles_and_the_exact_box():
+    vertices, normals, triangles = mesh_of({"box": [1, 2, 3]}, bevel_steps=1)
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    assert len(triangles) == 12
+    assert np.einsum("ij,ij->", a, np.cross(b, c)) / 6 == pytest.approx(6)
+    assert np.abs(normals).max(axis=1) == pytest.approx(1), "flat faces"
+    for shape in ({"sphere": 1.0}, {"capsule": {"radius": 1, "length": 1}}, {"cylinder": {"radius": 1, "length": 1}}):
+        assert len(mesh_of(shape, segments=8, bevel_steps=1)[2]) < len(mesh_of(shape)[2]) / 5

@@ -54,9 +54,12 @@ class Pressed:
             return None
         cover = made[1].cover
         rows = len(cover.vertex)
-        index, vectors = np.zeros(rows, np.uint32), np.zeros((2, rows, 3), np.float32)
-        first, depth = np.zeros(2, np.int64), np.zeros(1)
-        squash_frames(self.touch, cover, a, 0, 1, meets, 0.0, UPRIGHT, first, index, *vectors, depth)
+        index, (shift, singles) = np.zeros(rows, np.uint32), np.zeros((2, rows, 3), np.float32)
+        first, depth, halves = np.zeros(2, np.int64), np.zeros(1), np.zeros((rows, 3), np.uint16)
+        squash_frames(
+            self.touch, cover, a, 0, 1, meets, 0.0, UPRIGHT, first, index, shift, halves, singles,
+            singles.view(np.uint32), depth,
+        )  # fmt: skip
         return Squashed(self, a, cover, depth[0])
 
     def distance(self, b, points):
@@ -175,7 +178,7 @@ def brought_together(shape_a, stiff_a, shape_b, stiff_b, depth, turn_b=UPRIGHT, 
     low, high = 0.0, 10.0
     for _ in range(40):
         middle = (low + high) / 2
-        deep = -at(middle).distance(1, points)[0].min()
+        deep = -world.distance(1, points - middle * way)[0].min()
         low, high = (middle, high) if deep > depth * inner else (low, middle)
     return at((low + high) / 2)
 

@@ -227,3 +227,60 @@ def test_times_that_nothing_could_keep_are_told_in_one_line(scene):
 def test_a_strength_over_time_may_be_no_share(scene):
     scene["ball"].move([[0, 0, 1], [2, 0, 1]], strength=[[0, "auto"], [1, "0 %"]])
     assert scene.actors["ball"].move.strength == [(0.0, "auto"), (1.0, 0.0)]
+
+
+def test_keys_and_goals_out_of_reach_of_a_joint_are_warned_of() -> None:
+    scene = Scene(seconds=2)
+    scene.body("upper", capsule={"radius": 0.05, "length": 0.4}, mass=1, at=[0.2, 0, 1], euler=[0, 90, 0])
+    scene.body("fore", capsule={"radius": 0.05, "length": 0.4}, mass=1, at=[0.6, 0, 1], euler=[0, 90, 0])
+    scene.joint("shoulder", ball=["world", "upper"], at=[0, 0, 1])
+    scene.joint("elbow", hinge=["upper", "fore"], at=[0.4, 0, 1], axis=[0, 1, 0])
+    scene["fore"].move([[0.8, 0, 1], [0.5, 0, 1.4], [0.9, 0, 1.2]], point=[0, 0, 0.2])
+    scene["upper"].goals([{"at": [0, 0, 1.2], "time": 1}, {"at": [0, 0, 1.3], "time": 1.5}])
+    assert [line for line in warnings(scene) if "out of reach" in line] == [
+        "actors.fore.move.keys.2.at: is 0.922 m from joints.shoulder, which lets it get 0.8 m far: out of reach",
+        "actors.upper.goals.1.at: is 0.3 m from joints.shoulder, which keeps it 0.2 m from it: out of reach",
+    ]
+    scene.joints["shoulder"].until = 1.0  # then it may go anywhere
+    assert not [line for line in warnings(scene) if "out of reach" in line]
+
+
+def meeting(timeout: float, **second: object) -> Scene:
+    scene = Scene(seconds=9)
+    for name, y in (("one", 0), ("two", 2)):
+        keys = [[0, y, 1], {"at": [1, y, 1], "time": 2}, {"at": [2, y, 1], "time": 5}]
+        scene.body(name, sphere=0.1, mass=1, at=[0, y, 1]).move(keys)
+    scene.appointment("first", ["one.move.1", "two.move.1"])
+    scene.appointment("second", ["one.move.2", "two.move.2"], timeout=timeout, **second)
+    return scene
+
+
+def test_a_timeout_before_its_cues_are_due_is_warned_of_and_counts_from_when_it_begins() -> None:
+    (line,) = warnings(meeting(4))
+    assert line.startswith(
+        "appointments.second.timeout: 4 s, counted from when it begins at 0 s, are over before one.move"
+    )
+    assert warnings(meeting(4, after=["first"])) == []  # which is kept at 2 s
+    (line,) = warnings(meeting(2.5, after=["first"]))
+    assert "counted from when it begins after first at 2 s, are over before" in line
+
+
+def test_bodies_that_only_hold_each_other_are_warned_of() -> None:
+    scene = Scene(seconds=2)
+    for name, other, y in (("ball", "box", 0), ("box", "ball", 2)):
+        body = scene.body(name, sphere=0.1, mass=1, at=[0, y, 1])
+        body.move([[0, y, 1], {"at": [0, y - (2 - y), 0], "in": other, "time": 1}])
+    assert problems(scene) == []
+    (line,) = warnings(scene)
+    assert line.endswith("none of them is held: what pushes one moves all of them for good")
+    scene.joint("nail", ball=["world", "box"], at=[0, 2, 1.5])
+    assert not [line for line in warnings(scene) if "circle" in line]
+
+
+def test_a_joint_that_will_hold_its_bodies_far_off_is_warned_of() -> None:
+    scene = meeting(9)
+    scene.joint("clasp", ball=["one", "two"], at=[3, 0, 1], from_="first")
+    (line,) = warnings(scene)
+    assert line.startswith("joints.clasp.at: is 3 m from one and 3.61 m from two as they are placed at the start")
+    scene.joints["clasp"].at = (0.1, 0.0, 1.0)
+    assert warnings(scene) == []

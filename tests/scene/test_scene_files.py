@@ -298,3 +298,38 @@ def test_a_take_is_told_from_a_scene(tmp_path):
     (tmp_path / "take.npz").write_bytes(b"PK")
     with pytest.raises(Problem, match=r"take\.npz: is a take, not a scene; impel render draws it"):
         load_scene(tmp_path / "take.npz")
+
+
+BALL = {"shape": {"sphere": 0.1}, "mass": 1, "at": [0, 0, 0.5]}
+
+
+def told(**document: object) -> list[str]:
+    with pytest.raises(Problem) as raised:
+        parse_scene({"bodies": {"ball": BALL, "box": BALL}, **document}, "s")
+    return [line.removeprefix("s: ") for line in raised.value.lines]
+
+
+def test_what_is_wrong_with_fields_and_with_what_they_mean_together_is_told_at_once() -> None:
+    move = {"ball": {"move": {"keys": [[0, 0, 0.5], {"at": [0, 0, 1], "time": 1}]}}}
+    meeting = {"a": {"cues": ["ball.move.1"], "after": ["zoo"], "needs": 3, "timeout": -1}}
+    assert told(actors=move, appointments=meeting) == [
+        "appointments.a.timeout: must be greater than 0, got -1",
+        "appointments.a.needs: must be at most 1, the number of appointments in after, got 3",
+        "appointments.a.after.0: there is no appointment called 'zoo'; there is a",
+    ]
+    tie = ["ball", "box"]
+    joints = {"g": {"weld": tie, "from": "grasp"}, "h": {"weld": tie, "from": 2, "until": 1}, "k": {"ball": tie}}
+    assert told(joints=joints) == [
+        "joints.k: ball needs at",
+        "joints.g.from: there is no appointment called 'grasp'",
+        "joints.h.until: must be later than 2, when it begins, got 1",
+    ]
+
+
+def test_one_mistake_is_one_line() -> None:
+    goals = [{"at": [1, 0, 1], "time": 2}, {"at": [2, 0, 1], "time": 1}]
+    assert told(actors={"ball": {"goals": goals}}) == [
+        "actors.ball.goals.1.time: must be later than 2, the time before it, got 1"
+    ]
+    goals = [{"on": [[0, 0, 1]], "time": 2}]  # without a place it would be none
+    assert told(actors={"ball": {"goals": goals}}) == ["actors.ball.goals.0.on: must have at least 2 entries, got 1"]

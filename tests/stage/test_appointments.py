@@ -241,3 +241,13 @@ def test_remark_on_a_missed_appointment_names_who_did_not_come_and_joints_that_w
     (line,) = [line for line in simulate(scene).remarks() if line.startswith("appointments.")]
     assert line.startswith("appointments.meet was missed at 1.00 s, without timed.move.1, free.move.1, plate.turn.1")
     assert "joints.grip is never made" in line
+
+
+def test_who_kept_an_appointment_does_not_run_past_its_last_key() -> None:
+    scene = Scene(seconds=7)
+    scene.body("mouse", sphere=0.05, mass=0.03, at=[0, 0, 1]).move([[0, 0, 1], [1.5, 0, 1], [3.5, 0, 1]], speed=1.5)
+    scene.body("dog", sphere=0.2, mass=9, at=[0, 2, 1]).move([[0, 2, 1], {"at": [1, 2, 1], "time": 2}])
+    scene.appointment("gate", ["mouse.move.1", "dog.move.1"])
+    take = simulate(scene)
+    assert take.position[:, take.index("mouse"), 0].max() < 3.505  # 3.67: it was led at full speed up to the last key
+    assert take.position[-1, take.index("mouse"), 0] == pytest.approx(3.5, abs=1e-3)

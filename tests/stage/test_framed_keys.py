@@ -39,11 +39,25 @@ def test_body_rides_along_with_a_wagon_and_leaves_it_gently() -> None:
 
 
 def test_last_key_goes_on_with_its_body_and_others_stay_where_they_were_passed() -> None:
-    keys = [[0, 1, 1], {"at": [0, 0, 0.4], "in": "wagon", "time": 1}, {"at": [0, 0, 1.4], "in": "wagon", "time": 2}]
+    passed = {"at": [0, 0, 0.4], "in": "wagon", "time": 1, "pin": True}
+    keys = [[0, 1, 1], passed, {"at": [0, 0, 1.4], "in": "wagon", "time": 2}]
     take = simulate(wagon_scene(keys, 4, (0, 1, 1), base_distance=0.2))
     assert from_wagon(take)[150:] == pytest.approx(np.tile([0, 0, 1.4], (91, 1)), abs=1e-3)
     path = take.paths["ball.move"][-1]
     assert np.linalg.norm(path - [1, 2, 0.7], axis=1).min() < 1e-2  # where the wagon was at one second
+
+
+@pytest.mark.parametrize("timed", [True, False])
+def test_keys_that_follow_each_other_in_a_body_ride_on_it(timed: bool) -> None:
+    places = {0: [0, -1, 0.4], 1: [0, 0, 0.4], 3: [0, 0, 1.4], 4: [0, 0, 0.9]}
+    keys: list[dict[str, Any]] = [{"at": at, "in": "wagon"} for at in places.values()] + [{"at": [6, 0, 1]}]
+    for key, time in zip(keys, [*places, 5.5] if timed else []):
+        key["time"] = time
+    take = simulate(wagon_scene(keys, 7, (0, 1, 0.7), speed=1.0))
+    reached = [e["time"] for e in take.events if e["kind"] == "key reached" and e["details"]["key"] in (1, 2)]
+    on_it = (take.time >= reached[0]) & (take.time <= reached[1])
+    assert np.abs(from_wagon(take)[on_it, 0]).max() < 2e-3  # pinned, the way leads half a metre aside
+    assert take.position[-1, take.index("ball")] == pytest.approx([6, 0, 1], abs=1e-2)
 
 
 @pytest.mark.parametrize("fields", [{"time": 1}, {}])

@@ -290,3 +290,22 @@ def test_an_appointment_with_a_goal_that_is_missed_is_missed():
     assert not told(take, "appointment kept")
     (missed,) = told(take, "appointment missed")
     assert missed["time"] == pytest.approx(0.5, abs=0.02)
+
+
+def test_the_way_through_goals_in_a_body_moves_with_it_and_stays_where_it_was_gone():
+    scene = ball(seconds=3)
+    scene.body("wagon", box=[0.4, 0.4, 0.2], follows=[{"time": 0, "at": [0, 2, 1]}, {"time": 3, "at": [3, 2, 1]}])
+    scene["ball"].goals(
+        [{"at": [0, -0.5, 0.3], "in": "wagon", "time": 1}, {"at": [2, 0, 1], "time": 2}, {"at": [2, 0, 2], "time": 3}]
+    )
+    take = simulate(scene)
+    way = take.paths["ball.goals.move"]
+    place = take.position[:, take.index("wagon")] + [0, -0.5, 0.3]
+
+    def off(frame, point):
+        return np.linalg.norm(way[frame] - point, axis=1).min()
+
+    assert off(0, place[0]) < 1e-9
+    assert off(30, place[30]) < 1e-9
+    assert off(150, place[60]) < 1e-9
+    assert off(150, [2, 0, 1]) < 1e-9

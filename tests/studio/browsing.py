@@ -19,9 +19,9 @@ _ARGUMENTS = [  # drawn in software, so that it looks the same everywhere; and n
 ]  # fmt: skip
 
 
-def launched(playwright: Any, *more: str) -> Any:
+def launched(playwright: Any) -> Any:
     """A browser."""
-    return playwright.chromium.launch(executable_path=BROWSER, args=[*_ARGUMENTS, *more])
+    return playwright.chromium.launch(executable_path=BROWSER, args=_ARGUMENTS)
 
 
 def new_page(browser: Any, width: int, height: int, **options: Any) -> Any:

@@ -25,6 +25,16 @@ def resident(pid: int) -> float:
     return 0.0
 
 
+def used(page) -> float:
+    """MB of the page's heap that are not garbage."""
+    tools = page.context.new_cdp_session(page)
+    tools.send("HeapProfiler.enable")
+    tools.send("HeapProfiler.collectGarbage")
+    size = tools.send("Runtime.getHeapUsage")["usedSize"]
+    tools.detach()
+    return size / 2**20
+
+
 def work(page, chance) -> None:
     """One thing that a person might do."""
     what = chance.choice(
@@ -76,7 +86,7 @@ def soak(seconds: float, seed: int) -> list[str]:
         studio_in(folder) as (address, run),
         sync_playwright() as playwright,
     ):
-        browser = launched(playwright, "--js-flags=--expose-gc")
+        browser = launched(playwright)
         try:
             page = new_page(browser, 800, 500)
             page.on("pageerror", lambda error: faults.append(f"page: {error}"))
@@ -93,9 +103,8 @@ def soak(seconds: float, seed: int) -> list[str]:
                 done += 1
                 if now - looked > seconds / 24:
                     looked = now
-                    page.evaluate("globalThis.gc?.()")
                     server.append(resident(run.pid))
-                    heap.append(page.evaluate("performance.memory.usedJSHeapSize / 2 ** 20"))
+                    heap.append(used(page))
                     print(
                         f"{now:6.0f} s, {done} things done: server {server[-1]:.0f} MB, page {heap[-1]:.1f} MB",
                         flush=True,

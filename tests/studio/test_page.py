@@ -85,6 +85,22 @@ def test_a_newcomers_way(page, folder):
     page.wait_for_function("studio.data?.bodies?.ball?.mass === 2.5")
 
 
+def test_a_slider_that_is_drawn_without_a_stop_shows_one_motion_after_the_other(page):
+    opened(page, "hop.yaml")
+    page.click("#outline .item[data-group=bodies][data-name=ball]")
+    page.evaluate("studio.play(false); studio.go_to(100)")
+    runs = page.evaluate("""async () => { const runs = new Set();
+        const range = document.querySelector("input[type=range][aria-label='mass as a slider']");
+        for (let k = 0; k < 200; k++) {
+            range.value = 500 + k / 2; range.dispatchEvent(new Event("input"));
+            await new Promise((done) => setTimeout(done, 8)); runs.add(studio.shown.run); }
+        return runs.size; }""")
+    assert runs > 2, "each step superseded the one before it"
+    page.wait_for_function("studio.data.bodies.ball.mass === 1.974")  # the last
+    page.keyboard.press("Control+z")
+    page.wait_for_function("studio.data.bodies.ball.mass === 1")
+
+
 def test_what_is_typed_wrong_is_answered_where_it_is_typed(page):
     opened(page, "hop.yaml")
     page.click("#outline .item[data-group=bodies][data-name=ball]")

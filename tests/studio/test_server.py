@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from conftest import Talker
+from conftest import HEADER, Talker
 from impel import load_scene, simulate
+from impel.studio import rehearsal
 
 
 def test_frames_are_those_of_the_simulation(talker, folder):
@@ -170,18 +171,39 @@ def test_a_flood_of_messages_is_survived(talker):
 def test_a_slow_listener_gets_at_most_two_messages_ahead(studio):
     slow = Talker(studio)
     slow.ask("open", file="hop.yaml")
-    send, slow.socket.send = slow.socket.send, lambda text: None  # it acknowledges nothing
-    rows = 0
+    ends, told = [], []
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         try:
-            message = slow.socket.recv(2)
+            message = slow.socket.recv(2)  # it acknowledges nothing
         except TimeoutError:
             break
-        rows += isinstance(message, bytes)
-    assert rows <= 2
-    slow.socket.send = send
+        if isinstance(message, bytes):
+            _, _, first, count, *_ = HEADER.unpack_from(message)
+            ends.append(first + count)
+        else:
+            told.append(json.loads(message).get("tell"))
+    assert len(ends) <= 2
+    assert ("story" in told) == (max(ends, default=0) == 301), "a story is told after the last frame"
     slow.close()
+
+
+def test_the_frame_that_is_looked_at_comes_at_once(talker, monkeypatch):
+    """Frames before it are not sent by themselves, unless it takes long."""
+    monkeypatch.setattr(rehearsal, "TELL_ON_THE_WAY", 60.0)
+    talker.ask("open", file="hop.yaml")
+    talker.until_story()
+    ends = []
+    number = next(talker.numbers)
+    edit = {"id": number, "do": "edit", "path": ["bodies", "ball", "mass"], "value": 2, "frame": 200}
+    talker.socket.send(json.dumps(edit))
+    while not ends or ends[-1] < 301:
+        message = talker.socket.recv(60)
+        if isinstance(message, bytes):
+            _, _, first, count, *_ = HEADER.unpack_from(message)
+            ends.append(first + count)
+            talker.socket.send('{"do": "ack"}')
+    assert all(end == 1 or end > 200 for end in ends)
 
 
 def test_a_scene_that_fails_says_so_in_plain_lines(talker, folder):
@@ -340,3 +362,12 @@ def test_what_has_no_file_yet_is_kept_too(talker, folder):
     talker.ask("discard")
     assert talker.told["document"]["data"]["bodies"]["ball"]["mass"] == 1
     assert not draft.exists()
+
+
+def test_meshes_of_crowds_are_coarse(studio, talker):
+    talker.ask("open", file="hop.yaml")
+    talker.until_story()
+    address, token = studio.split("/?")
+    at = f"{address}/mesh/{talker.run['meshes'][talker.run['names'].index('ball')]}?{token}"
+    sizes = [len(urllib.request.urlopen(at + more).read()) for more in ("", "&sides=16", "&sides=8", "&sides=1e9")]
+    assert sizes[0] == sizes[3] > 5 * sizes[1] > 10 * sizes[2]

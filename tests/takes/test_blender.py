@@ -10,6 +10,8 @@ from pressed import CASES
 from scipy.spatial import cKDTree
 from test_morphs import simulated
 
+from impel.gallery.loading import gallery_scene
+from impel.stage import simulate
 from impel.takes import write_glb
 from impel.takes.morphs import tolerance
 from impel.takes.soft import rest_of, soft_bodies
@@ -48,3 +50,13 @@ def test_blender_has_every_vertex_where_the_take_has_it(case, tmp_path):
     vertices = through_blender(take, tmp_path)["ball"]
     off = np.linalg.norm(vertices - simulated(take, "ball")[0], axis=-1)
     assert off.max() < tolerance(rest_of(take, "ball")[0])
+
+
+@pytest.mark.parametrize("scene", ["soft-balls", "soft-landing", "snake"])
+def test_blender_shows_soft_bodies_as_they_were_simulated(scene, tmp_path):
+    take = simulate(gallery_scene(scene))
+    seen = through_blender(take, tmp_path)
+    assert len(seen) == {"soft-balls": 2, "soft-landing": 1, "snake": 10}[scene]
+    for name, vertices in seen.items():
+        off = np.linalg.norm(vertices - simulated(take, name)[0], axis=-1)
+        assert off.max() < tolerance(rest_of(take, name)[0])

@@ -14,8 +14,11 @@ from impel.takes.take import Take, linear_color
 
 WIDTH = 12.0  # inches
 ROW, GRAPH_ROW = 0.30, 0.46  # inches that a line of the timeline, and an appointment, takes
-ALARM, TIED = "#c0392b", "#3aafa9"
+ALARM, TIED, PATIENT = "#c0392b", "#3aafa9", "#d9a441"
+LATE = 0.03  # s: less cannot be seen
 READABLE = 0.3  # of white, in light
+NAMED_AGAIN = 0.25  # of the take: not before that is a joint at its limit named again
+LETTER = 0.0065  # of the take: the width of one
 MOST_NAMED = 24  # contacts of an actor that are named
 MOST_NUMBERED = 40  # keys of a path whose numbers are written
 Span = tuple[float, float]
@@ -93,7 +96,25 @@ def draw_script(path: str | Path, take: Take, plan: Plan, title: str = "") -> No
             _draw_graph(sheets[0], take, plan, end)
         sheets[0].set_title(title)
         _draw_rows(sheets[-1], take, plan, rows, end)
+        _legend(sheets[-1], heights[-1])
         sheets[-1].set(xlabel="time (s)", xlim=(-0.01 * end, 1.01 * end))
+
+
+def _legend(axes: Any, height: float) -> None:
+    """What marks and lines mean, below the sheet."""
+    from matplotlib.lines import Line2D
+
+    marks: list[tuple[str, dict[str, Any]]] = [
+        ("asked for", {"marker": "o", "mfc": "white", "mec": INK, "ls": ""}),
+        ("met", {"marker": "o", "ms": 3.6, "color": INK, "ls": ""}),
+        ("late: waits for others", {"color": PATIENT, "lw": 2}),
+        ("late: held up", {"color": ALARM, "lw": 2}),
+        ("at a limit", {"marker": "^", "ms": 4, "color": ALARM, "ls": ""}),
+    ]
+    axes.legend(
+        handles=[Line2D([], [], label=label, **style) for label, style in marks], loc="upper right", ncols=len(marks),
+        bbox_to_anchor=(1.0, -0.22 / height), frameon=False, fontsize=7, borderaxespad=0.0, handletextpad=0.5,
+    )  # fmt: skip
 
 
 def _rows(take: Take, plan: Plan) -> Iterator[Row]:
@@ -179,8 +200,9 @@ def _draw_rows(axes: Any, take: Take, plan: Plan, rows: list[Row], end: float) -
         elif row.kind == "touches":
             _draw_touches(axes, take, plan, row.actor, y, end)
         elif row.kind == "limits":
-            for time, text in _limits(take, plan, row.actor):
-                axes.plot([time], [y], marker="^", ms=5, color=ALARM)
+            limits = sorted(_limits(take, plan, row.actor))
+            axes.plot([time for time, _ in limits], [y] * len(limits), ls="", marker="^", ms=4, color=ALARM, alpha=0.7)
+            for time, text in _with_room(limits, end):
                 _write(axes, time, y, text, ALARM)
         else:
             falls = [e for e in take.events if e["kind"] == "footfall" and e["subject"].startswith(f"{row.actor}.")]
@@ -199,7 +221,8 @@ def _ink(take: Take, actor: str, y: int) -> str:
 
 
 def _draw_keys(axes: Any, take: Take, plan: Plan, label: str, y: int, ink: str, end: float) -> None:
-    """Keys as they were asked for, hollow, and as they were met, filled; a line between the two is lateness."""
+    """Keys as they were asked for, hollow, and as they were met, filled; a line between the two is lateness: where it
+    waited for others, and where it was held up."""
     axes.plot([0, end], [y, y], color=ink, lw=0.8, alpha=0.35, zorder=1)
     for begin, over in plan.holds.get(label, []):
         axes.plot([begin, min(over, end)], [y, y], color=ink, lw=6, alpha=0.28, solid_capstyle="butt")
@@ -210,17 +233,42 @@ def _draw_keys(axes: Any, take: Take, plan: Plan, label: str, y: int, ink: str, 
         if event["subject"] == label and event["kind"] == "key reached":
             met[event["details"].get("lap", 0), event["details"]["key"]] = event["time"]
     numbered = len(take.keys.get(label, [])) <= MOST_NUMBERED
+    waited = dict(sorted(_waited(take, plan, label).items()))
     for key, time in asked.items():
         if time <= end:
             axes.plot([time], [y], marker="o", ms=6.5, mfc="white", mec=ink, mew=1.1, zorder=3)
-        if key in met and met[key] > time + 0.03:
-            axes.plot([time, met[key]], [y, y], color=ALARM, lw=2, zorder=2)
+        if key in met and met[key] > time + LATE:
+            patient = min([late for cue, late in waited.items() if cue <= key[1]][-1:] or [0.0])
+            turns_red = min(time + patient + LATE, met[key]) if patient > 0.0 else time
+            axes.plot([time, turns_red], [y, y], color=PATIENT, lw=2, zorder=2)
+            if turns_red < met[key]:
+                axes.plot([turns_red, met[key]], [y, y], color=ALARM, lw=2, zorder=2)
     for (_, number), time in met.items():
         axes.plot([time], [y], marker="o", ms=3.6, color=ink, zorder=4)
         if numbered:
             _write(axes, time, y, str(number), ink)
     for time in _when(take, "strength saturated", label):
         axes.plot([time], [y + 0.28], marker="|", ms=4, color=ALARM, alpha=0.6)
+
+
+def _waited(take: Take, plan: Plan, label: str) -> dict[int, float]:
+    """By how many seconds an actor was late at its cues because others of an appointment came later: not if it was due
+    last itself."""
+    waited = {}
+    for name, meeting in plan.meetings.items():
+        kept = _when(take, "appointment kept", name) or _when(take, "appointment missed", name)
+        own = [int(cue.rpartition(".")[2]) for cue in meeting.cues if cue.startswith(f"{label}.")]
+        times = [_due(plan, cue) for cue in meeting.cues if not cue.startswith(f"{label}.")]
+        if own and times and kept and max(times) > _due(plan, f"{label}.{own[0]}") + LATE:
+            waited[own[0]] = kept[0] - _due(plan, f"{label}.{own[0]}")
+    return waited
+
+
+def _due(plan: Plan, cue: str) -> float:
+    """When a cue should happen; for ever later, if nothing tells."""
+    label, _, number = cue.rpartition(".")
+    due = plan.due.get(label, [])
+    return due[int(number)] if int(number) < len(due) else float("inf")
 
 
 def _draw_goals(axes: Any, take: Take, label: str, y: int, ink: str, end: float) -> None:
@@ -287,6 +335,16 @@ def _limits(take: Take, plan: Plan, actor: str) -> Iterator[tuple[float, str]]:
     for event in take.events:
         if event["kind"] in ("joint limit", "joint broke") and actor in plan.joints.get(event["subject"], ()):
             yield event["time"], event["subject"] + (" broke" if event["kind"] == "joint broke" else "")
+
+
+def _with_room(marks: list[tuple[float, str]], end: float) -> Iterator[tuple[float, str]]:
+    """Of marks with names, those whose names have room, each name only now and then."""
+    named: dict[str, float] = {}
+    free = -end
+    for time, text in marks:
+        if time >= free and time - named.get(text, -end) > NAMED_AGAIN * end:
+            named[text], free = time, time + LETTER * len(text) * end
+            yield time, text
 
 
 def _draw_meetings(axes: Any, take: Take, plan: Plan, place: dict[Row, int]) -> None:

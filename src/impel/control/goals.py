@@ -22,7 +22,7 @@ from impel.control.courses import (
     rate_after,
     smooth_ending,
 )
-from impel.control.law import limit_size
+from impel.control.law import TINY, limit_size
 from impel.kernel import Floats, Floats2, Integers, kernel, struct
 from impel.motion.rotations import (
     add,
@@ -47,6 +47,7 @@ from impel.motion.rotations import (
 ROUNDING = 1e-9  # s
 MET = 9.2334  # T/τ: so many time constants of eq. 1 leave a thousandth of a deviation
 HOLDS = 0.05  # s: τ of what is held ...
+LATEST = 1.0  # s: ... and at most: who is all but too weak creeps back
 SHORTEST = 2.0  # steps: ... and at least, for the sake of stability
 LAST = 1.5  # steps: if no more are left, they are one
 NEAR_MISS, NEAR_TURN = 1e-3, math.radians(0.1)  # m and rad: as near a goal counts as met ...
@@ -94,6 +95,7 @@ class Goals:
     landings: Floats  # (L,) s: when steps must end, in order
     most: Floats  # (A,) m/s² or rad/s²: what its strength allows; more is not planned
     calm: Floats  # (A,) the same of a strength that suits it, if that is less: so fast it comes back to what it holds
+    vain: Floats  # (A,) the same of limbs, infinite for others: so fast it goes on to what it cannot reach in time
     now: Floats  # (1,) s: scratch, when the step begins
     extra: Floats2  # (A, 3) scratch: acceleration that the last try of a step was short of
     last_extra: Floats2  # (A, 3) scratch: the same of the try before
@@ -148,6 +150,7 @@ def make_goals(courses: Sequence[Course | None], bodies: Sequence[int], whole: N
         landings=_apart(sorted({*(aim.time for aim in aims), *ends})),
         most=np.full(n, np.inf),
         calm=np.full(n, np.inf),
+        vain=np.full(n, np.inf),
         now=np.zeros(1),
         extra=np.zeros((n, 3)),
         last_extra=np.zeros((n, 3)),
@@ -280,7 +283,9 @@ def aim(bodies, goals, a, turns, x, q, rate, dt, dt_last):
     set3(goals.carried, a, moves)
     own, left = relative_rate(d, rate, moves, turns), goals.time[g] - goals.now[0]
     if goals.holding[a] == 1.0:
-        tau = max(HOLDS, SHORTEST * dt)
+        # From farther away than it can be pulled back so soon: as soon as strength, or what suits it, allows.
+        soonest = max(HOLDS, SHORTEST * dt)
+        tau = min(max(soonest, math.sqrt(norm(d) / max(goals.calm[a], TINY))), LATEST)
         soon = settled_rate(limit_size(d, max(goals.calm[a] * tau * tau, NEAR_MISS)), own, tau, dt)
     elif goals.dynamic[a] == 1:
         whole = goals.time[g] - goals.since[a]
@@ -293,6 +298,8 @@ def aim(bodies, goals, a, turns, x, q, rate, dt, dt_last):
         if left <= LAST * dt or goals.least[a] == 1.0:  # as little as brings it there
             goals.final[a] = 1.0 if left <= LAST * dt else 0.0
             wish = scale(axpy(-1.0 / left, d, sub(moves, rate)), 2.0 / left)
+            if dot(wish, wish) > goals.most[a] * goals.most[a]:  # it will be late, and a limb must not be whipped
+                wish = limit_size(wish, goals.vain[a])
             return add(add(wish, onward), extra), d
         soon = course_rate(goals, a, d, own, left, dt)
     if turns:

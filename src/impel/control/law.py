@@ -17,6 +17,7 @@ TINY = 1e-300
 # λ: what takes 5 times the force that would accelerate the whole structure is not worth pulling at. At full stretch an
 # arm's tip would need ever larger forces to go farther, and none of them would help.
 BLOCKED = 0.2
+REDUNDANT = 1e-9  # of its diagonal entry: a smaller pivot is rounding (what holds yields by more, see settling.py)
 REFINED = 16  # times; the error is (λ²/(w² + λ²))¹⁶, 3e-7 where four actuators together move the whole structure
 PRESSING = 0.01  # of the easiest direction: as much counts a force that presses what is in the way
 HALVINGS = 40  # of the range in which μ is sought
@@ -24,11 +25,13 @@ HALVINGS = 40  # of the range in which μ is sought
 
 @kernel
 def factor_dense(matrix, n):
-    """Turn a symmetric matrix with positive eigenvalues, of which only the upper half is read, into its Cholesky
-    factor: there, and mirrored in the lower half, so that whatever uses it goes along rows. Rows that are zero stay so,
-    and solutions have a zero there.
+    """Turn a symmetric matrix without negative eigenvalues, of which only the upper half is read, into its Cholesky
+    factor: there, and mirrored in the lower half, so that whatever uses it goes along rows.
+
+    Rows that say nothing new get a pivot of zero, and solutions a zero there.
     """
     for i in range(n):
+        diagonal = matrix[i, i]
         for k in range(0, i - 3, 4):  # four at a time: what is summed up is read and written less often
             a, b, c, d = matrix[i, k], matrix[i, k + 1], matrix[i, k + 2], matrix[i, k + 3]
             for j in range(i, n):
@@ -38,7 +41,7 @@ def factor_dense(matrix, n):
             factor = matrix[i, k]
             for j in range(i, n):
                 matrix[i, j] -= factor * matrix[k, j]
-        pivot = math.sqrt(max(matrix[i, i], 0.0))
+        pivot = math.sqrt(matrix[i, i]) if matrix[i, i] > REDUNDANT * diagonal else 0.0
         matrix[i, i] = pivot
         for j in range(i + 1, n):
             matrix[i, j] = matrix[i, j] / pivot if pivot > 0.0 else 0.0

@@ -168,19 +168,23 @@ def make_actuators(
         + 2 * load.whole * carried
         for s, load, (_, acceleration), carried in zip(specs, loads, asked, _carried(specs, actors, asked))
     ]
+    calm = list(automatic)  # the same, were it not for how hard links take it
     for a, (s, load) in enumerate(zip(specs, loads)):  # what pushes also turns
         if s.course is not None and linkage.first[structure[a] + 1] - linkage.first[structure[a]] > 1:
             automatic[a] *= JOINTED
         mover = actors["move"].get(s.body)
         if s.course is not None and s.kind == "turn" and mover is not None:
             automatic[a] = max(automatic[a], load.arm * automatic[mover])
+            calm[a] = max(calm[a], load.arm * calm[mover])
     strength = np.array([_strength(s, auto, load.arm) for s, auto, load in zip(specs, automatic, loads)])
     whole = wholes(len(bodies.mass), ties, np.isfinite(bodies.mass))
     goals = make_goals([s.course for s in specs], [s.body for s in specs], whole)
     for a, (s, load) in enumerate(zip(specs, loads)):
         if s.course is not None:
             goals.most[a] = max(strength[a] - load.weight, 0.0) / load.inertia
-            goals.calm[a] = max(min(strength[a], automatic[a]) - load.weight, 0.0) / load.inertia
+            goals.calm[a] = max(min(strength[a], calm[a]) - load.weight, 0.0) / load.inertia
+            if calm[a] < min(automatic[a], strength[a]):
+                goals.vain[a] = goals.calm[a]
     reach = np.array([reach_of(s.base, s.kind == "turn") for s in specs]).reshape(n, 2)
     for row, s in zip(reach, specs):
         if s.course is not None:  # its target stays where it is: it has goals instead

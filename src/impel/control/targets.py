@@ -228,11 +228,12 @@ def tick(bodies, actuators, a, dt, dt_last):
 @kernel
 def pace_ahead(actuators, a, i, u):
     """The share of its full pace that a target on a path without times may have: it brakes for a key where its path
-    turns back, as its body can."""
+    turns back or ends, as its body can."""
     paths, turns = actuators.paths, actuators.paths.turns[a] == 1
     row, full = paths.segments[paths.first_segment[a] + i], full_speed(actuators, a)
     _, tangent = pose_at(row, 1.0, turns)
-    if norm(tangent) > TURNS_BACK * row[FASTEST]:
+    ends = paths.loops[a] == 0 and i == segments_of(paths, a) - 1
+    if norm(tangent) > TURNS_BACK * row[FASTEST] and not ends:
         return 1.0
     way = length_between(row, u, 1.0, turns)
     return min(max(math.sqrt(2.0 * actuators.stiffness[a] * actuators.base[a] * way) / full, SLOWEST), 1.0)
@@ -291,6 +292,8 @@ def look_ahead(bodies, actuators, a, dt):
     if is_framed(actuators.frames, a):
         onward = get3(clocks.onward, a)
     onward = axpy(pace / dt, sub(soon, now), onward)
+    if clocks.timed[a] == 0 and pace > 0.0:  # it may be about to brake
+        onward = axpy(min(pace_ahead(actuators, a, j, w) - pace, 0.0) / dt, soon, onward)
     velocity = axpy(pace, now, get3(clocks.carried, a))
     if turns:
         carried = carried_along(bodies, actuators, a)

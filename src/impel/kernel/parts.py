@@ -135,6 +135,11 @@ class _WholeCode(JITCodeLibrary):
         self._linking_libraries = list(found)
         super().finalize()
 
+    def _verify_declare_only_symbols(self) -> None:
+        """All parts must be there: what is not would be called all the same."""
+        missing = [f.name for f in self._final_module.functions if f.is_declaration and f.name.startswith("_ZN")]
+        assert not missing, missing
+
 
 @functools.cache
 def _tidy(codegen: Any) -> tuple[Any, Any]:
@@ -170,10 +175,11 @@ class _LowerPart(LoweringPass):
             state.typemap,
             state.return_type,
             state.calltypes,
-            mangler=context.mangler,
+            # Named by content alone, without numba's count of functions: parts from other runs, or of programs that
+            # compile at the same time, are the same if they have the same name.
+            mangler=lambda name, kinds, *, abi_tags=(), uid=None: context.mangler(name, kinds, abi_tags=abi_tags),
             inline=flags.forceinline,
             noalias=flags.noalias,
-            # Parts from earlier runs must not be taken for others of the same name.
             abi_tags=[flags.get_mangle_string(), digest(state.func_id.func.kernel)[:16]],
         )
         with context.push_code_library(state.library):

@@ -13,13 +13,14 @@ from impel.geometry.remeshing import (
     refine,
     relax,
     split_at_edges,
+    turned,
     vertex_normals,
     with_longest,
 )
 from impel.geometry.skins import make_skin
 from impel.motion.orientations import matrix_from_quaternion
 from impel.physics.skin_contacts import Cover, Touch
-from impel.physics.skin_frames import bring_onto, field_at, look_for_creases, shorten, squash_frames, survey
+from impel.physics.skin_frames import bring_onto, field_at, look_for_creases, squash_frames, survey
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -28,7 +29,7 @@ Stretch = tuple[int, int, NDArray[np.bool_]]  # from a frame to before a frame, 
 SEEN = 1e-3  # of its size: a body that is nowhere pressed in deeper looks as ever ...
 STIRRED = 2.5e-4  # ... and a vertex that moves less is at rest
 CUT = 3.5e-4  # of its size: by how much an edge may cut a corner of the surface that it lies on ...
-LOOKS, ROUNDS, CREASED = 5, 8, 4000  # ... which is looked for in a few frames, several times, for so many edges
+LOOKS, ROUNDS, CREASED = 5, 12, 4000  # ... which is looked for in a few frames, several times, for so many edges
 AT_MOST, FEWEST, MOST_VERTICES = (
     600_000,
     1500,
@@ -36,7 +37,7 @@ AT_MOST, FEWEST, MOST_VERTICES = (
 )  # vertices of a skin in all frames that it is pressed in, and in one
 CLUSTER = 4.5  # edges: how wide the cells are whose vertices are looked at together
 NEIGHBOURS = 24  # at most, of a body in a frame
-ROWS = 400_000  # that are squashed in one call
+ROWS = 4_000_000  # that are squashed in one call
 
 
 class Surfaces(NamedTuple):
@@ -117,6 +118,7 @@ def _refined(touch: Touch, a: int, skin: Skin, size: float, stretches: list[Stre
             if count == 0 or len(skin.vertices) + count > most:
                 break
             skin = halve(skin, _which(skin, cover.order[found[:count]]), project)[0]
+            skin = skin._replace(triangles=turned(skin.vertices, skin.triangles))
             cover = _cover(touch, a, skin, size)
     return skin, cover
 
@@ -227,21 +229,27 @@ def _squashed(
     touch: Touch, a: int, cover: Cover, axes: Floats, stretches: list[Stretch], least: float
 ) -> tuple[tuple[Any, Any, Any, Any], Floats]:
     """What moves in all frames, and how deep the skin is pressed in (F,)."""
-    frames = stretches[-1][1]
-    rows = max(ROWS, len(cover.vertex))
+    frames, count = stretches[-1][1], len(cover.vertex)
+    rows = max(min(frames * count, ROWS), count)  # memory that is not written costs nothing
     first, ends, depth = np.zeros(frames + 1, np.int64), np.zeros(frames + 1, np.int64), np.zeros(frames)
-    index, shift, normal = np.empty(rows, np.uint32), np.empty((rows, 3), np.float32), np.empty((rows, 3), np.float32)
+    singles = np.empty((count, 3), np.float32)
     turn = tuple(axes.tolist())
     pieces = []
     for start, last, meets in stretches:
         frame = start
         while frame < last:
-            done = squash_frames(touch, cover, a, frame, last, meets, least, turn, ends, index, shift, normal, depth)
-            count = ends[done]
-            halves = np.empty((count, 3), np.uint16)
-            shorten(normal[:count].view(np.uint32), halves)
+            index, shift, normal = (
+                np.empty(rows, np.uint32),
+                np.empty((rows, 3), np.float32),
+                np.empty((rows, 3), np.uint16),
+            )
+            done = squash_frames(
+                touch, cover, a, frame, last, meets, least, turn, ends, index, shift, normal, singles,
+                singles.view(np.uint32), depth,
+            )  # fmt: skip
             first[frame + 1 : done + 1] = first[frame] + ends[frame + 1 : done + 1]
-            pieces.append((index[:count].copy(), shift[:count].copy(), halves.view(np.float16)))
+            own = slice(0, int(ends[done]))
+            pieces.append((index[own], shift[own], normal[own].view(np.float16)))
             frame = done
     columns = pieces[0] if len(pieces) == 1 else tuple(np.concatenate(column) for column in zip(*pieces))
     return (first, *columns), depth

@@ -50,11 +50,13 @@ def face(cover):
 
 
 @kernel
-def squash_frames(touch, cover, a, frame, last, meets, least, turn, first, index, shift, normal, depth):
-    """Write down, frame by frame, which corners have moved by more than `least`, how far, and which way they face.
+def squash_frames(touch, cover, a, frame, last, meets, least, turn, first, index, shift, normal, singles, bits, depth):
+    """Write down, frame by frame, which corners lie on a contact or have moved by more than `least`, how far, and which
+    way they face.
 
     `turn` leads from the skin's frame to that of the body's shape; `first` (F + 1,) tells which rows are a frame's,
-    `depth` (F,) how deep the skin is pressed in. Returns the frame that there is no more room for.
+    `depth` (F,) how deep the skin is pressed in. Normals are written as the bits of float16; `singles` (V, 3) are room
+    for float32, of which `bits` are the bits. Returns the frame that there is no more room for.
     """
     count = 0
     while frame < last:
@@ -67,27 +69,30 @@ def squash_frames(touch, cover, a, frame, last, meets, least, turn, first, index
                 if not untangle(touch, cover, a):
                     break
             face(cover)
+            moved = 0
             for v in range(len(cover.vertex)):
                 i = cover.vertex[v]
                 way = sub(get3(cover.place, i), get3(cover.at, i))
-                if dot(way, way) > least * least:
-                    index[count] = v
-                    set3(shift, count, rotate(turn, way))
-                    set3(normal, count, rotate(turn, get3(cover.around, v)))
-                    count += 1
+                if cover.held[i] > 0 or dot(way, way) > least * least:
+                    index[count + moved] = v
+                    set3(shift, count + moved, rotate(turn, way))
+                    set3(singles, moved, rotate(turn, get3(cover.around, v)))
+                    moved += 1
+            _shorten(bits, moved, normal, count)
+            count += moved
         frame += 1
         first[frame] = count
     return frame
 
 
 @kernel
-def shorten(singles, halves):
-    """Numbers from -2 to 2 with half as many digits: the bits of float32 (K, 3) to those of float16."""
-    for i in range(len(singles)):
+def _shorten(bits, count, halves, first):
+    """Numbers from -2 to 2 with half as many digits: from the bits of float32 to those of float16."""
+    for i in range(count):
         for k in range(3):
-            bits = np.int64(singles[i, k])
-            size = (bits & 0x7FFFFFFF) - 0x38000000 + 0x0FFF + (bits >> 13 & 1)  # another zero of exponents; to even
-            halves[i, k] = (bits >> 16 & 0x8000) | (size >> 13 if size > 0x00800000 else 0)
+            long = np.int64(bits[i, k])
+            size = (long & 0x7FFFFFFF) - 0x38000000 + 0x0FFF + (long >> 13 & 1)  # another zero of exponents; to even
+            halves[first + i, k] = (long >> 16 & 0x8000) | (size >> 13 if size > 0x00800000 else 0)
 
 
 @kernel

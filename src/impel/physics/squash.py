@@ -10,7 +10,7 @@ import math
 
 from impel.geometry.kinds import INNER
 from impel.kernel import kernel
-from impel.motion.rotations import add, axpy, cross, dot, get3, scale, set3, sub
+from impel.motion.rotations import add, axpy, cross, dot, get3, norm, scale, set3, sub
 from impel.physics.skin_contacts import FLATTEST, judge, list_neighbours, ramp
 
 ROUNDS = 4  # of swelling, each by the volume that is missing ...
@@ -62,7 +62,17 @@ def _ring_width(touch, cover, a, k, widest):
 
 @kernel
 def _settle(touch, cover, a, k, p, go, over, slope):
-    """From a point beyond the shared surface to where the way `go` meets it: Newton, between bounds."""
+    """From a point beyond the shared surface to where the way `go` meets it, or else the steepest way; if even that
+    does not, it stays."""
+    there, out, found = _meet(touch, cover, a, k, p, go, over, slope)
+    if not found:
+        there, out, found = _meet(touch, cover, a, k, p, scale(slope, -1.0 / max(norm(slope), FLATTEST)), over, slope)
+    return (there, out) if found else (p, slope)
+
+
+@kernel
+def _meet(touch, cover, a, k, p, go, over, slope):
+    """Where a way meets the shared surface, and whether it does: Newton, between bounds."""
     b, to, exact = cover.other[k], cover.to, EXACT * cover.size
     t, low, high, hurry = 0.0, 0.0, cover.size, 1.0  # beyond its size there is nothing of it
     out = slope
@@ -79,7 +89,7 @@ def _settle(touch, cover, a, k, p, go, over, slope):
         over, out = judge(touch, a, b, to, k, axpy(t, go, p))
         if abs(over) < exact:
             break
-    return axpy(t, go, p), out
+    return axpy(t, go, p), out, abs(over) < HELD * cover.size
 
 
 @kernel

@@ -10,7 +10,7 @@ from impel.files import Problem
 from impel.render.action import moving_bodies
 from impel.render.ghosts import ghost, pointed_at
 from impel.render.scenery import Film
-from impel.takes.goals import goals_of, place_of
+from impel.takes.goals import GoalMark, goals_of, place_of
 from impel.takes.take import Floats, Take, owner_of, path_at
 
 KINDS = ("paths", "targets", "goals", "trails")
@@ -20,6 +20,7 @@ HIDDEN = 0.28  # of the ink is seen through what hides it
 LINE, OUTLINE, DOT = 2.0, 1.6, 4.5  # pixels: widths, radius; in a picture of 360 lines, larger ones in proportion
 GOAL, TEXT = 4.0, 11.0  # pixels, too: the radius of a goal, the height of its time
 MISSED = "#c1121f"
+MOST_TIMED = 4  # goals ahead of a body whose times are written
 SAME = 1e-6  # s: a frame that is so much earlier is at the time
 TRAIL = 1.0  # s
 STEP = 2.0  # pixels: shorter pieces of a line are joined
@@ -71,11 +72,12 @@ def draw_overlays(film: Film, frame: int, picture: NDArray[np.uint8], depth: Any
 
 
 def _goals(film: Film, frame: int, picture: NDArray[np.uint8], depth: Any, unit: float) -> None:
-    """Goals: rings that are filled once they are met, red where they were missed; each body's next with its time."""
+    """Goals: rings that are filled once they are met, red where they were missed; each body's next with their times."""
     take, shot = film.take, film.shot_at(frame)
-    waited_for: set[str] = set()
+    timed: dict[str, int] = {}
     for mark in goals_of(take):
-        point = place_of(take, mark, frame)
+        met_at = frame if _is_held(take, mark) else min(frame, round(mark.time * take.fps))  # what is held rides on
+        point = place_of(take, mark, met_at)
         if point is None:
             continue
         x, y, distance = shot.seen(frame, point[None], film.size)[0]
@@ -86,11 +88,16 @@ def _goals(film: Film, frame: int, picture: NDArray[np.uint8], depth: Any, unit:
             _dot(picture, depth, x, y, distance, ink if mark.met else MISSED, GOAL * unit)
             continue
         _ring(picture, depth, x, y, distance, ink, GOAL * unit, OUTLINE * unit)
-        if mark.subject not in waited_for:
-            waited_for.add(mark.subject)
+        timed[mark.subject] = timed.get(mark.subject, 0) + 1
+        if timed[mark.subject] <= MOST_TIMED:
             _write(
                 picture, x + 1.6 * GOAL * unit, y - 1.6 * GOAL * unit, f"{round(mark.time, 2):g} s", ink, TEXT * unit
             )
+
+
+def _is_held(take: Take, mark: GoalMark) -> bool:
+    goal = take.keys[mark.subject][mark.number]
+    return bool(isinstance(goal, dict) and goal.get("hold"))
 
 
 def ink_of(take: Take, name: str) -> str:

@@ -48,7 +48,8 @@ class Key(Model):
     hold: NotNegative | None = Field(default=None, description="How long to stay there, in seconds.")
     pin: Flag | None = Field(
         default=None,
-        description="Whether a key in a body is kept where it is in the world once passed; left out, all but the last.",
+        description="Whether a key in a body is kept where it is in the world once passed; left out, it is when the "
+        "path leaves that body, and never at the end of a path.",
     )
 
 
@@ -238,14 +239,19 @@ class Appointment(Model):
         "footfall, WALKER.step.NUMBER; all count from 0.",
     )
     after: list[str] = Field(
-        default_factory=list, max_length=MOST_KEYS, description="Appointments that must be over before this one counts."
+        default_factory=list,
+        max_length=MOST_KEYS,
+        description="Appointments that must be over, kept or missed, before this one counts.",
     )
     needs: Annotated[int, Field(strict=True, ge=0)] | None = Field(
-        default=None, description="How many of the appointments in after must be over; left out, all of them."
+        default=None,
+        description="How many of the appointments in after must be over; those that were missed count, too; left out, "
+        "all of them.",
     )
     timeout: Positive | None = Field(
         default=None,
-        description="After how many seconds it is given up and all go on; left out, they wait as long as it takes.",
+        description="After how many seconds, counted from when those in after are over, it is given up and all go on; "
+        "left out, they wait as long as it takes.",
     )
     regulator: Literal["clocks", "paper"] = Field(
         default="clocks",

@@ -5,10 +5,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from impel.scene.actors import RELAXATION, Move, Turn
-from impel.scene.checks import held, too_weak
+from impel.scene.agreements import closed_circles
+from impel.scene.checks import held, start_place, too_weak
 from impel.scene.derived import Drive, drive, mass_of, sag, settled
 from impel.scene.joints import Joint
 from impel.scene.meetings import goal_doubts
+from impel.scene.reach import out_of_reach
 from impel.scene.scene import Scene
 from impel.scene.timing import acceleration, is_timed, key_times
 from impel.scene.turning import turn_path
@@ -23,9 +25,10 @@ FAR = 3.0  # base distances from the first key at which an actor shoots off (9x 
 
 def warnings(scene: Scene) -> list[str]:
     """What a scene without problems may still have got wrong, one line each, beginning with the field."""
-    lines = [*_idle_fields(scene), *_late(scene), *_thin(scene), *goal_doubts(scene)]
+    lines = [*_idle_fields(scene), *_late(scene), *_thin(scene), *goal_doubts(scene), *out_of_reach(scene)]
+    lines += closed_circles(scene)
     for name, joint in scene.joints.items():
-        lines += _limits(joint, f"joints.{name}")
+        lines += [*_limits(joint, f"joints.{name}"), *_far_off(joint, f"joints.{name}", scene)]
     for name, actor in scene.actors.items():
         for kind, wish in (("move", actor.move), ("turn", actor.turn)):
             if wish is not None:
@@ -97,6 +100,28 @@ def _limits(joint: Joint, where: str) -> Iterator[str]:
                 f"{where}.spring.rest: {joint.spring.rest:g} is beyond the limits [{low:g}, {high:g}], "
                 f"so the spring never comes to rest"
             )
+
+
+def _far_off(joint: Joint, where: str, scene: Scene) -> Iterator[str]:
+    """Joints that are made later, of a point that lies far from both bodies as they are placed: so far from them it
+    will hold them then."""
+    if joint.from_ in (None, 0.0) or joint.at is None or any(name not in scene.bodies for name in joint.bodies):
+        return
+    from impel.geometry.kinds import KINDS, RADIUS, kind_of, size_of
+
+    off = {}
+    for name, at in zip(joint.bodies, (joint.at, joint.at_b or joint.at)):
+        body = scene.bodies[name]
+        document = body.shape.to_document()
+        reach = float(KINDS[kind_of(document)].extent(size_of(document))[RADIUS])
+        if not 0.0 < 2 * reach < math.dist(start_place(body), at):  # of blobs and meshes it is not known here
+            return
+        off[name] = math.dist(start_place(body), at)
+    (first, one), (second, other) = off.items()
+    yield (
+        f"{where}.at: is {one:.3g} m from {first} and {other:.3g} m from {second} as they are placed at the start, "
+        f"which is what it is told for: so far from them it will hold them"
+    )
 
 
 def _path(wish: Move | Turn, numbers: Drive, name: str, where: str, scene: Scene) -> Iterator[str]:

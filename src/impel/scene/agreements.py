@@ -24,6 +24,21 @@ def frame_problems(scene: Scene) -> Iterator[str]:
                 )
 
 
+def closed_circles(scene: Scene) -> Iterator[str]:
+    """Last keys that lie in each other's frames, of bodies that nothing holds: so close they are, but nowhere."""
+    tied = {name for joint in scene.joints.values() for name in joint.bodies}
+    for kind in ("move", "turn"):
+        wishes = {name: getattr(actor, kind) for name, actor in scene.actors.items()}
+        last = {name: wish.keys[-1] for name, wish in wishes.items() if wish is not None and not wish.loop}
+        for circle in _circles({name: [key.in_] for name, key in last.items() if key.in_ is not None}):
+            if not tied & set(circle):
+                first = circle[0]
+                yield (
+                    f"actors.{first}.{kind}.keys.{len(wishes[first].keys) - 1}.in: leads round in a circle "
+                    f"({_round(circle)}), and none of them is held: what pushes one moves all of them for good"
+                )
+
+
 def in_circles(scene: Scene) -> set[str]:
     """Actors whose keys lie in what hangs together with a body that has keys in what hangs together with them, or in
     what follows that."""

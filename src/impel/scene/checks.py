@@ -53,9 +53,10 @@ def problems(scene: Scene) -> list[str]:
     lines += walker_problems(scene.walkers, [*scene.bodies, WORLD])
     for i, push in enumerate(scene.pushes):
         lines += push_problems(push, f"pushes.{i}", scene.bodies)
-    if not lines:  # these would only repeat what is wrong already
-        lines += [*frame_problems(scene), *appointment_problems(scene), *step_problems(scene), *_changes(scene)]
-    return lines
+    sound = not lines  # else these would only repeat what is wrong already
+    lines += [*frame_problems(scene)] if sound else []
+    lines += [*appointment_problems(scene), *step_problems(scene)]
+    return lines + ([*_changes(scene)] if sound else [])
 
 
 def _changes(scene: Scene) -> Iterator[str]:

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from impel.complaints import name_like
+from impel.scene.actors import Move
 from impel.scene.bodies import Body
 from impel.scene.goals import Goal, Goals
 from impel.scene.scene import Scene
@@ -113,7 +114,7 @@ def _spread(run: list[tuple[Goal, float]], start: float, end: float) -> list[flo
     return [*times, end]
 
 
-def start_point(goals: Goals, body: Body) -> Place:
+def start_point(goals: Goals | Move, body: Body) -> Place:
     """Where what meets the goals is at the start."""
     return _placed(body.at, body.orientation, goals.point or (0.0, 0.0, 0.0))
 
@@ -191,7 +192,8 @@ def goal_problems(goals: Goals, name: str, scene: Scene) -> Iterator[str]:
     earliest, what = 0.0, "the start"
     for i, goal in enumerate(goals.keys):
         if goal.time is not None and goal.time <= earliest:
-            yield f"{where}.{goals.where(i)}.time: must be later than {earliest:g}, {what}, got {goal.time:g}"
+            lines.append(f"{where}.{goals.where(i)}.time: must be later than {earliest:g}, {what}, got {goal.time:g}")
+            yield lines[-1]
         if goal.time is not None:
             earliest, what = max(goal.time, earliest), "the time before it"
         if goal.hold and isinstance(goal.until, float):

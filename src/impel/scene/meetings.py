@@ -1,5 +1,6 @@
 """Goals and appointments that wait for each other in vain."""
 
+import math
 from collections.abc import Iterator
 
 from impel.scene.courses import times_of
@@ -10,8 +11,10 @@ ROUNDING = 1e-9  # s
 
 
 def goal_doubts(scene: Scene) -> Iterator[str]:
-    """Appointments of goals that are due at different times, and holds that outlast the goals after them."""
+    """Appointments of goals that are due at different times, or that time out before a cue is due, and holds that
+    outlast the goals after them."""
     for name, appointment in scene.appointments.items():
+        yield from _times_out(scene, name)
         due = {cue: _due(scene, cue) for cue in appointment.cues if cue.split(".")[1] == "goals"}
         early, late = (pick(due, key=lambda cue: due[cue] or 0.0) if due else "" for pick in (min, max))
         if due and (due[late] or 0.0) > (due[early] or 0.0) + ROUNDING:
@@ -26,6 +29,34 @@ def goal_doubts(scene: Scene) -> Iterator[str]:
         for i, goal in enumerate(actor.goals.keys):
             if goal.hold and isinstance(goal.until, str):
                 yield from _waits(scene, name, i, goal.until, times, f"actors.{name}.{actor.goals.where(i)}.until")
+
+
+def _times_out(scene: Scene, name: str) -> Iterator[str]:
+    """Whether a cue of an appointment is due later than its timeout allows, which counts from when it begins."""
+    appointment = scene.appointments[name]
+    if appointment.timeout is None:
+        return
+    begins, after = 0.0, ""
+    if appointment.after and appointment.needs is None:  # before all of them are over it does not
+        begins = max(_over(scene, parent) for parent in appointment.after)
+        after = f" after {' and '.join(appointment.after)}"
+        if begins == math.inf:
+            return
+    elif appointment.after:
+        return
+    due = {cue: _due(scene, cue) or 0.0 for cue in appointment.cues}
+    late = max(due, key=lambda cue: due[cue]) if due else ""
+    if late and due[late] > begins + appointment.timeout + ROUNDING:
+        yield (
+            f"appointments.{name}.timeout: {appointment.timeout:g} s, counted from when it begins{after} at "
+            f"{begins:.4g} s, are over before {late} is due at {due[late]:.4g} s, so it is missed"
+        )
+
+
+def _over(scene: Scene, name: str) -> float:
+    """When an appointment whose cues have times is kept, if all goes well; never, if one has none."""
+    due = [_due(scene, cue) for cue in _cues(scene, name)]
+    return math.inf if None in due else max(time or 0.0 for time in due)
 
 
 def _waits(scene: Scene, name: str, number: int, until: str, times: list[float], where: str) -> Iterator[str]:

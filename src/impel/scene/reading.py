@@ -1,5 +1,6 @@
 """From a file, or plain data, to a scene: everything that is wrong is said at once, one line each."""
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +42,50 @@ def parse_scene(document: Any, source: str = SUBJECT, *, beside: str | Path | No
     try:
         scene = Scene(**document)
     except Problem as problem:
-        raise Problem(*(source + line.removeprefix(SUBJECT) for line in problem.lines)) from None
+        wrong = [line.removeprefix(f"{SUBJECT}: ") for line in problem.lines]
+        raise Problem(*(f"{source}: {line}" for line in wrong + _besides(document, wrong))) from None
     if beside is not None:
         scene.bodies = move_files(scene.bodies, lambda name: str(find_beside(beside, name)))
     lines = problems(scene)
     if lines:
         raise Problem(*(f"{source}: {line}" for line in lines))
     return scene
+
+
+def _besides(document: dict[str, Any], wrong: list[str]) -> list[str]:
+    """What else is wrong with a document some of whose fields are, each in a line: what is found once they are left
+    out, but for what is only wrong without them."""
+    rest, gone = copy.deepcopy(document), []
+    for line in wrong:
+        left_out = _leave_out(rest, line.split(": ")[0].split("."))
+        if left_out is None:
+            return []
+        gone.append(left_out)
+    try:
+        lines = problems(Scene(**rest))
+    except Problem:
+        return []
+    names = [say(path[-1]) for path in gone if len(path) == 2]
+    fields = [".".join(path) for path in gone] + [".".join(path[:-1]) for path in gone]
+    return [
+        line
+        for line in lines
+        if line.split(": ")[0] not in fields and not any(f"called {name}" in line for name in names)
+    ]
+
+
+def _leave_out(document: Any, path: list[str]) -> list[str] | None:
+    """Take the field at a path out of plain data, or the innermost around it that has a name; which was it?"""
+    here, last, n = document, None, 0
+    for n, part in enumerate(path):
+        if isinstance(here, dict) and part in here:
+            last, here = (here, part, n), here[part]
+        elif isinstance(here, list) and part.isdecimal() and int(part) < len(here):
+            here = here[int(part)]
+        else:
+            break
+    if last is None:
+        return None
+    table, key, n = last
+    del table[key]
+    return path[: n + 1]

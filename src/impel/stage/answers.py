@@ -32,10 +32,12 @@ from impel.stage.handles import (
     ISLANDS,
     LIMIT,
     MEMBERS,
+    SLACK,
     gather_cluster,
     take_hold,
 )
-from impel.stage.settling import note_damping, settle
+from impel.stage.limbs import bending_at, foresee_slack
+from impel.stage.settling import SLOWED, note_damping, rate_at, settle
 
 WHIRL = 4.0  # times the acceleration that a path asks for: what the motion there is may ask for, too
 
@@ -183,6 +185,25 @@ def fall_freely(bodies, joints, actuators, handles, gravity, ahead):
         _resist(bodies, joints, handles, handles.island[n])
     for h in range(handles.count[HANDLES]):
         handles.bias[h] += _acceleration_at(handles, h)
+    _lie_still(handles)
+    handles.count[SLACK] = 0
+    if foresee_slack(bodies, actuators, handles.limbs, handles.seen, handles.fall, handles.turning):
+        handles.count[SLACK] = 1
+        for n in range(handles.count[ISLANDS]):
+            _resist(bodies, joints, handles, handles.island[n])
+        for h in range(handles.count[HANDLES]):
+            slowed = _acceleration_at(handles, h)
+            handles.bias[h] += slowed
+            if h < 3 * handles.count[ACTUATORS]:
+                handles.vectors[SLOWED, h] = slowed
+        _lie_still(handles)
+    for h in range(3 * handles.count[ACTUATORS], handles.count[HANDLES]):
+        if handles.kind[h] == LIMIT:
+            handles.bias[h] += bending_at(handles.bending[handles.source[h]], rate_at(bodies, handles, h), ahead)
+
+
+@kernel
+def _lie_still(handles):
     for n in range(handles.count[MEMBERS]):
         set3(handles.fall, handles.member[n], (0.0, 0.0, 0.0))
         set3(handles.turning, handles.member[n], (0.0, 0.0, 0.0))
@@ -275,8 +296,10 @@ def _push_alone(bodies, joints, handles):
 
 @kernel
 def _brace(bodies, joints, handles, island):
-    """Add what the joints of an island do about forces at handles."""
+    """Add what the joints of an island do about forces at handles; of what holds, which answers as it pushes, only one
+    half."""
     count, bracing, answer = handles.count[HANDLES], handles.bracing, handles.answer
+    begin = 3 * handles.count[ACTUATORS]
     tile, tile_end = joints.island[island, TILE], joints.island[island + 1, TILE]
     for r in range(3 * tile, 3 * tile_end):
         for h in range(count):
@@ -301,7 +324,9 @@ def _brace(bodies, joints, handles, island):
                     if joint.a == i or joint.b == i:
                         for r in range(joint.row, joint.row_end):
                             share = _opened(bodies, joints, joint.b == i, r, handles.row, h, side, i)
-                            for other in range(count):
+                            for other in range(min(h, begin)):
+                                answer[h, other] += share * bracing[r, other]
+                            for other in range(h, count):
                                 answer[h, other] += share * bracing[r, other]
 
 

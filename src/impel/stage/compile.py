@@ -112,7 +112,7 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         printed=1 if scene.world.joints == "paper" else None,
         contacts=_contacts(cast, bodies, specs),
         actuators=actuators,
-        handles=None if actuators is None else make_handles(actuators, len(bodies.mass), joints),
+        handles=None if actuators is None else make_handles(actuators, bodies, joints),
         pushes=make_pushes(scene.pushes, index, solids, bodies),
         script=make_script(scene, joints),
         hand=Hand(np.zeros_like(bodies.push), np.zeros_like(bodies.twist)) if by_hand else None,

@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator
 
+from impel.geometry.kinds import CORE, SKIN
+from impel.geometry.shapes import form
 from impel.scene import Scene
 from impel.scene.courses import times_of
+from impel.scene.shapes import Shape
 from impel.scene.timing import key_times
 from impel.stage.walkers import troupe_of
 
@@ -30,6 +33,14 @@ def cues(scene: Scene, source: str = "scene") -> Iterator[str]:
         if told:
             yield f"walkers.{name}: cues {_listed(told)}"
         yield f"walkers.{name}: parts {', '.join(parts)}"
+        body = f"{name}.body"
+        if body in troupe.parts:
+            shape = troupe.parts[body].body.shape
+            x, y, z = troupe.parts[body].positions[0]
+            yield (
+                f"walkers.{name}: {body} is a {shape.kind} {_extent(shape)}, its origin at [{x:.3g}, {y:.3g}, {z:.3g}] "
+                f"at the start; x is ahead, z is up"
+            )
 
 
 def _cue(name: str, time: float | None) -> str:
@@ -38,3 +49,9 @@ def _cue(name: str, time: float | None) -> str:
 
 def _listed(told: list[str]) -> str:
     return ", ".join(told) if len(told) <= MOST_NAMED else f"{told[0]} to {told[-1]}"
+
+
+def _extent(shape: Shape) -> str:
+    """How large a shape is from side to side."""
+    extent = form(shape.to_document()).extent
+    return " x ".join(f"{2 * (half + extent[SKIN]):.3g}" for half in extent[CORE:SKIN]) + " m"

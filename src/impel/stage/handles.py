@@ -14,9 +14,11 @@ from impel.control.goals import has_goals, is_idle
 from impel.geometry.kinds import CAPSULE, CYLINDER, INNER, SPHERE
 from impel.kernel import Floats, Floats2, Floats3, Integers, Integers2, kernel, struct
 from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, get4, norm, rotate, scale, set3_at, sub
+from impel.physics.bodies import Bodies
 from impel.physics.broadphase import COUNT, MET, NORMAL, POINT, SPREAD
 from impel.physics.coating import FRICTION
 from impel.physics.joints import ANGULAR_A, ANGULAR_B, JOINT, LINEAR, MEMBER, Joints
+from impel.stage.limbs import find_limbs, has_bent
 
 # Columns of `row`.
 ALONG, ABOUT_A, ABOUT_B, COLUMNS = 0, 3, 6, 9
@@ -24,7 +26,8 @@ ALONG, ABOUT_A, ABOUT_B, COLUMNS = 0, 3, 6, 9
 # What a handle is. The friction of a contact and how it resists rolling stand after its normal.
 ACTUATOR, LIMIT, PUSH, GRIP, TWIST, ROLL = range(6)
 
-MOST = 72  # handles of contacts and limits in one cluster: twelve soles
+ROWS = 6  # handles of a sole: it pushes, grips in two directions, does not twist, and does not roll in two
+MOST = 12 * ROWS  # handles of contacts and limits in one cluster
 WIDE = 24  # loose things in one cluster
 TOGETHER = 16  # actuators of several structures in one cluster
 SURE = 0.9  # of what friction can hold: more is not relied on
@@ -49,8 +52,14 @@ class Handles:
     acts: Integers  # (N,) 1 for bodies of structures that have actuators ...
     aims: Integers  # (N,) ... 1 for those of them that have goals ...
     swings: Integers  # (N,) ... and for those of them that a force may not suit any more once they have turned
+    limbs: Integers2  # (L, 2) bodies between goals and what holds them, and that (see limbs.py)
+    bow: Floats2  # (J, 9) scratch, as `row`: with what the joints of limbs are bent off their limits
+    # State, of each limit: at which it is, -1 or 1, while it is bent off that; for which goal it last was; how often.
+    bending: Floats  # (J,)
+    bent_for: Floats  # (J,)
+    bent: Floats  # (J,)
     # The cluster.
-    count: Integers  # (7,) ACTUATORS ...; SHAKY is of all clusters
+    count: Integers  # (8,) ACTUATORS ...; SHAKY is of all clusters
     actuator: Integers  # (most,) its actuators
     island: Integers  # (I,) its islands of joints
     member: Integers  # (N,) its bodies
@@ -66,17 +75,22 @@ class Handles:
     most_load: Floats  # (H,) what it can hold, over what the contact is pressed with
     bias: Floats  # (H,) its acceleration by gravity and by the motion there is, if nothing held it
     # How it answers.
-    answer: Floats2  # (H, H) acceleration of one handle by a force at another
+    answer: Floats2  # (H, H) acceleration of one handle by a force at another; of what holds, the upper half
     support: Floats2  # (MOST, MOST) factor of what holds
     alive: Integers  # (MOST,) these
     weak: Integers  # (most,) 1 for actuators that ask for more than their strength
     through: Floats2  # (3 most + 1, MOST) what they do about a force of each actuator, and about the bias
     load: Floats  # (MOST,) what each does
+    # Of one contact that is let go in thought: what its rows do to all that hold, to each other, and for each column of
+    # `through`.
+    parting: Floats2  # (ROWS, MOST)
+    parted: Floats2  # (ROWS, ROWS)
+    shares: Floats2  # (3 most + 1, ROWS)
     stuck: Floats2  # (3 most, 3 most) the answer of the actuators' handles while what touches holds ...
     smooth: Floats2  # ... without friction ...
     free: Floats2  # ... and with nothing in the way
     inverse: Floats3  # (3, 3 most, 3 most) which forces accelerations take: N of them (see law.py)
-    vectors: Floats2  # (10, 3 most) scratch
+    vectors: Floats2  # (11, 3 most) scratch
     dense: Floats3  # (2, 3 most, 3 most) scratch
     # Who damps whom until control is evaluated again: with how many, with whom, and by how much.
     company: Integers  # (A,)
@@ -93,13 +107,16 @@ class Handles:
     kept_rows: Floats2
     kept_factor: Floats
 
+    STATE = ("bending", "bent_for", "bent")
+
 
 # Entries of `count`.
-ACTUATORS, HANDLES, ISLANDS, MEMBERS, ALIVE, PRESSED, SHAKY = range(7)
+ACTUATORS, HANDLES, ISLANDS, MEMBERS, ALIVE, PRESSED, SLACK, SHAKY = range(8)
 
 
-def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Handles:
+def make_handles(actuators: Actuators, solids: Bodies, joints: Joints | None) -> Handles:
     """Room for the largest structure, and for others that it may touch."""
+    bodies = len(solids.mass)
     most = int(max(TOGETHER, np.bincount(actuators.structure).max()))
     most = min(most, len(actuators.body))
     island_of = np.full(bodies, -1, np.int64)
@@ -107,6 +124,7 @@ def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Ha
         ends = joints.island[:, MEMBER]
         island_of[joints.members] = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
     rows = np.zeros(0) if joints is None else joints.rows
+    limits = 0 if joints is None else len(joints.active)
     n, handles = 3 * most, 3 * most + MOST
     acts = np.isin(actuators.whole, actuators.whole[actuators.body])
     aims = np.diff(actuators.goals.first) > 0
@@ -117,7 +135,12 @@ def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Ha
         acts=acts.astype(np.int64),
         aims=np.isin(actuators.whole, actuators.whole[actuators.body[aims]]).astype(np.int64),
         swings=(acts & ((island_of >= 0) | np.isin(np.arange(bodies), actuators.body[led]))).astype(np.int64),
-        count=np.zeros(7, np.int64),
+        limbs=find_limbs(actuators, solids, joints),
+        bow=np.zeros((limits, COLUMNS)),
+        bending=np.zeros(limits),
+        bent_for=np.full(limits, -1.0),
+        bent=np.zeros(limits),
+        count=np.zeros(8, np.int64),
         actuator=np.zeros(most, np.int64),
         island=np.zeros(bodies, np.int64),
         member=np.zeros(bodies, np.int64),
@@ -137,11 +160,14 @@ def make_handles(actuators: Actuators, bodies: int, joints: Joints | None) -> Ha
         weak=np.zeros(most, np.int64),
         through=np.zeros((n + 1, MOST)),
         load=np.zeros(MOST),
+        parting=np.zeros((ROWS, MOST)),
+        parted=np.zeros((ROWS, ROWS)),
+        shares=np.zeros((n + 1, ROWS)),
         stuck=np.zeros((n, n)),
         smooth=np.zeros((n, n)),
         free=np.zeros((n, n)),
         inverse=np.zeros((3, n, n)),
-        vectors=np.zeros((10, n)),
+        vectors=np.zeros((11, n)),
         dense=np.zeros((2, n, n)),
         company=np.zeros(len(actuators.body), np.int64),
         partner=np.zeros((len(actuators.body), most), np.int64),
@@ -276,11 +302,14 @@ def _hold_actuator(bodies, actuators, handles, a, ahead):
 def _hold_limit(joints, handles, k, m):
     joint = joints.each[k]
     j, r = joint.index if m == 0 else joint.second, joint.limit + m
-    if joints.active[j] == 0.0 or not _room(handles, 1):
+    if handles.bending[j] != 0.0 and has_bent(joints, k, m, handles.bending[j]):
+        handles.bending[j] = 0.0
+    if (joints.active[j] == 0.0 and handles.bending[j] == 0.0) or not _room(handles, 1):
         return
     along, about_a = get3_at(joints.rows, r, LINEAR), get3_at(joints.rows, r, ANGULAR_A)
     _add(handles, LIMIT, j, joint.a, joint.b, along, about_a, get3_at(joints.rows, r, ANGULAR_B))
-    handles.count[PRESSED] = 1
+    if joints.active[j] != 0.0:
+        handles.count[PRESSED] = 1
 
 
 @kernel(inline=True)
@@ -293,7 +322,7 @@ def _hold_contact(bodies, contacts, actuators, handles, p, of_actors):
     """The handles of a pair that touches: it pushes, it grips, and a sole does not roll."""
     a, b = contacts.pair[p, 0], contacts.pair[p, 1]
     inside_a, inside_b = handles.seen[actuators.whole[a]] == 1, handles.seen[actuators.whole[b]] == 1
-    if not (inside_a or inside_b) or not _room(handles, 6):
+    if not (inside_a or inside_b) or not _room(handles, ROWS):
         return
     if (bodies.inverse_mass[a] > 0.0 and not inside_a) or (bodies.inverse_mass[b] > 0.0 and not inside_b):
         return

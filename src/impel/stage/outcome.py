@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
-from impel.physics.joint_specs import KINDS
-from impel.physics.joints import AT_A, AT_B, FRAME_A, Joints
+from impel.control.appointments import ACTIVE
+from impel.geometry.kinds import INNER
+from impel.physics.joints import AT_A, AT_B
 from impel.scene import Scene
 from impel.stage.compile import Compiled
+from impel.stage.reasons import Ending, depths, in_the_way, still_expected, waits_for, why_missed
 from impel.stage.script import FROM
 from impel.stage.state import Stage
 from impel.stage.wishes import is_goal
-from impel.takes.remarks import plain
 
 Floats = NDArray[np.float64]
 
@@ -25,21 +25,23 @@ PATIENCE_SHARE = 4.0  # ... and so many times as long as it would usually take
 STANDS = 0.5  # of its pace: a slower clock waits for its body
 LONG = 0.5  # s: a strength that is used up for so long in all shows
 SURE = 1.2  # times what was missing: the strength that will do
-ASKEW = 0.5  # cosine: a wish to turn that is farther than 60° off the axis of a hinge is not what the hinge allows
+LITTLE_OFF, LITTLE_TURNED = 0.01, math.radians(1.0)  # m and rad: so near the last key, which is past, it has come to it
+BURIED = 1e-3  # m
 
 
-def outcomes(
-    compiled: Compiled, stage: Stage, time: Floats, lengths: Floats, felt: Floats, told: list[dict[str, Any]]
-) -> list[dict[str, Any]]:
+def outcomes(end: Ending, time: Floats, lengths: Floats, felt: Floats) -> list[dict[str, Any]]:
     """The events "held up" and "out of time": one for each actuator that did not come to its last key, or, on a loop,
-    that goes round no more; and "goal missed" for goals that never came up.
+    that goes round no more; "goal missed" for goals that never came up, "appointment open" for appointments that are
+    still waited for, and "buried" for bodies that ended up in something fixed.
 
     `lengths` (S,) are those of the segments of all paths, in metres or radians; `felt` (F, A, 2) tells how far each
-    actuator had come, and whether its strength was used up; `told` are the events until now.
+    actuator had come, and whether its strength was used up.
     """
+    compiled, stage, told = end.compiled, end.stage, end.told
     actuators = stage.actuators
     progress, saturated = felt[:, :, 0], felt[:, :, 1]
-    events = _untried(compiled, stage, float(time[-1]))
+    last_time = float(time[-1])
+    events = [*_untried(compiled, stage, last_time), *_open(end, last_time), *_buried(end, last_time)]
     for a, label in enumerate(compiled.actuators):
         assert actuators is not None
         limp = compiled.specs[a].fades and actuators.strength[a] == 0.0  # it was told to go
@@ -58,6 +60,7 @@ def outcomes(
             events += _overload(compiled, stage, a, time, saturated[:, a], needs, carrying)
         if not loops and (actuators.done[a] == 1.0 or left <= NEAR * base):
             continue
+        turns, little = actuators.paths.turns[a] == 1, LITTLE_TURNED if actuators.paths.turns[a] == 1 else LITTLE_OFF
         best = np.maximum.accumulate(progress[:, a])
         since = int(np.argmax(best >= best[-1] - CREEP * base))
         held = time[-1] - time[since] > max(PATIENCE, PATIENCE_SHARE * CREEP * base / speed)
@@ -67,9 +70,17 @@ def outcomes(
         if loops and not held:
             continue
         details = {"lap": int(actuators.lap[a])} if loops else _keys(compiled, actuators, a)
-        if held:
+        waits = waits_for(end, a)
+        if waits:
+            held = True
+            details |= {"because": waits}
+        elif held:
             used_up = bool(saturated[since:, a].mean() > 0.5)
-            details |= {"because": _in_the_way(compiled, stage, a, needs if used_up else 0.0)}
+            details |= {"because": in_the_way(end, a, float(time[since]), needs if used_up else 0.0)}
+        elif timed and actuators.u[a] == 1.0 and actuators.segment[a] == last - first - 1:  # its target is there
+            if left <= little:
+                continue
+            details |= {"angle": math.degrees(left)} if turns else {"distance": left}
         elif timed:
             details |= {"needs": float(clocks.begin[last - 1] + clocks.span[last - 1] - clocks.time[a])}
         else:
@@ -78,6 +89,49 @@ def outcomes(
             details |= {"needs": left / float(max(pace, CREEP * speed))}
         kind, when = ("held up", time[since]) if held else ("out of time", time[-1])
         events.append({"time": float(when), "kind": kind, "subject": label, "details": details})
+    return events
+
+
+def _open(end: Ending, time: float) -> list[dict[str, Any]]:
+    """The events "appointment open": of each that has begun and was not kept, who has yet to come, and which joints
+    wait for it, or for one that comes after it. Of goals that never came up it is told elsewhere."""
+    if end.stage.actuators is None:
+        return []
+    events, agreed = [], end.stage.actuators.appointments
+    for m, name in enumerate(end.scene.appointments):
+        if agreed.state[m] == ACTIVE:
+            expected, waits = still_expected(end, m), _waiting(end.scene, _after(end.scene, name))
+            if all(cue.split(".")[1] == "goals" for cue in expected) and not any(waits.values()):
+                continue
+            details = {"expected": expected, **waits}
+            events.append({"time": time, "kind": "appointment open", "subject": name, "details": details})
+    return events
+
+
+def _after(scene: Scene, name: str) -> list[str]:
+    """An appointment, and those that cannot begin before it is over."""
+    found = [name]
+    for each in found:
+        found += [other for other, a in scene.appointments.items() if each in a.after and other not in found]
+    return found
+
+
+def _waiting(scene: Scene, names: list[str]) -> dict[str, list[str]]:
+    """The joints that wait for appointments."""
+    made = [joint for joint, each in scene.joints.items() if each.from_ in names]
+    gone = [joint for joint, each in scene.joints.items() if each.until in names and joint not in made]
+    return {"never made": made, "never let go": gone}
+
+
+def _buried(end: Ending, time: float) -> list[dict[str, Any]]:
+    """The events "buried": of each body that ended wholly in something that cannot move."""
+    contacts, bodies, names = end.stage.contacts, end.stage.bodies, end.compiled.bodies
+    events = []
+    for i in np.flatnonzero(bodies.inverse_mass > 0.0) if contacts is not None else ():
+        for other, depth in depths(end, int(i), bodies.position[i]):
+            if contacts is not None and depth > max(BURIED, float(contacts.extent[i, INNER])):
+                details = {"in": names[other], "depth": depth}
+                events.append({"time": time, "kind": "buried", "subject": names[i], "details": details})
     return events
 
 
@@ -97,22 +151,26 @@ def _untried(compiled: Compiled, stage: Stage, end: float) -> list[dict[str, Any
     return list(events.values())
 
 
-def and_what_waits(scene: Scene, told: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Events, in which appointments that were missed tell who did not come, and which joints wait for them in vain."""
+def and_why(end: Ending) -> list[dict[str, Any]]:
+    """Events, in which appointments that were missed tell who did not come, and which joints wait for them in vain, and
+    goals that were missed, why."""
+    scene = end.scene
     passed: set[str] = set()
+    missed: set[str] = set()
     events = []
-    for event in told:
+    for event in end.told:
         if event["kind"] == "key passed":
             passed.add(f"{event['subject']}.{event['details']['key']}")
         if event["kind"] == "appointment missed":
             name = event["subject"]
             cues = [cue for cue in scene.appointments[name].cues if cue.split(".")[1] in ("move", "turn")]
-            waits = {
-                "absent": [cue for cue in cues if cue not in passed],
-                "never made": [joint for joint, each in scene.joints.items() if each.from_ == name],
-                "never let go": [joint for joint, each in scene.joints.items() if each.until == name],
-            }
+            waits: dict[str, Any] = {"absent": [cue for cue in cues if cue not in passed]}
+            waits |= _waiting(scene, [name]) | {"timeout": scene.appointments[name].timeout}
+            waits["goals"] = [cue for cue in scene.appointments[name].cues if cue in missed]
             event = event | {"details": event["details"] | waits}
+        if event["kind"] == "goal missed":
+            missed.add(f"{event['subject']}.{event['details']['goal']}")
+            event = event | {"details": event["details"] | why_missed(end, event)}
         events.append(event)
     return events
 
@@ -209,56 +267,3 @@ def _keys(compiled: Compiled, actuators: Any, a: int) -> dict[str, Any]:
     started = actuators.segment[a] > 0 or actuators.u[a] > 0
     passed = written[: int(actuators.segment[a]) + 1] if started else []
     return {"reached": sum(key is not None for key in passed), "keys": sum(key is not None for key in written)}
-
-
-def _in_the_way(compiled: Compiled, stage: Stage, a: int, needs: float) -> str:
-    """What keeps an actor from getting on, as far as it can be seen from where it ended, and what would help: so much
-    strength, if it is that."""
-    assert stage.actuators is not None
-    body, turns = int(stage.actuators.body[a]), bool(stage.actuators.paths.turns[a])
-    for joint in () if stage.joints is None else np.flatnonzero(_ties(stage.joints, body)):
-        hindrance = _hindrance(compiled, stage, a, int(joint))
-        if hindrance:
-            return hindrance
-    touched = _touched(compiled, stage, body)
-    against = f"it touches {', '.join(touched)}; " if touched else ""
-    if needs > 0.0:
-        strength = float(stage.actuators.strength[a])
-        used = f"{against}all its strength of {plain(strength, 3)} {'N·m' if turns else 'N'} is used"
-        return f'{used}: strength: {plain(needs, 2)} or "unlimited" would do'
-    if not touched and stage.joints is not None and _ties(stage.joints, body).any() and not turns:
-        return "its joints do not let it get nearer: its way may lead out of reach"
-    return f"{against}a smaller {'base_angle' if turns else 'base_distance'} or more speed makes it push harder"
-
-
-def _ties(joints: Joints, body: int) -> NDArray[np.bool_]:
-    tied: NDArray[np.bool_] = (joints.each["a"] == body) | (joints.each["b"] == body)
-    return tied
-
-
-def _hindrance(compiled: Compiled, stage: Stage, a: int, k: int) -> str:
-    """How a joint of an actor's body makes its wish impossible; nothing if it does not."""
-    joints, actuators, bodies = stage.joints, stage.actuators, stage.bodies
-    assert joints is not None
-    assert actuators is not None
-    joint = joints.each[k]
-    name = f"joints.{compiled.joints[joint['index']]}"
-    if joints.broken[joint["index"]] != 0.0:
-        return ""
-    met = [joints.active[slot] != 0.0 for slot in (joint["index"], joint["second"])[: joint["limits"]]]
-    if any(met) and KINDS[joint["kind"]] != "in_sphere":  # a rope is often taut
-        return f"{name} is at its limit"
-    held = bodies.inverse_mass[[joint["a"], joint["b"]]].min() == 0.0
-    if held and KINDS[joint["kind"]] == "hinge" and actuators.paths.turns[a] == 1:
-        frame = multiply_quaternions(bodies.orientation[joint["a"]], joints.fixed[k, FRAME_A : FRAME_A + 4])
-        wish = actuators.offset[a]
-        if abs(wish @ matrix_from_quaternion(frame)[:, 2]) < ASKEW * np.linalg.norm(wish):
-            return f"{name} turns about another axis"
-    return ""
-
-
-def _touched(compiled: Compiled, stage: Stage, body: int) -> list[str]:
-    if stage.contacts is None:
-        return []
-    pairs = stage.contacts.pair[stage.contacts.touching != 0.0]
-    return sorted({compiled.bodies[i] for pair in pairs if body in pair for i in pair if i != body})

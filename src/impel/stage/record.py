@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.control.goals import Goals, has_goals, is_idle
+from impel.control.goals import ROUNDING, Goals, goal_at, has_goals, is_idle
 from impel.control.targets import apart, carried_along, place_of, target_position, turn_of
 from impel.geometry.meshes import drawn_as, surfaces_of
 from impel.kernel import kernel
 from impel.motion.orientations import conjugate_quaternions, multiply_quaternions
-from impel.motion.paths import Paths, distance_to_path, length_until, polyline, stretch_lengths
+from impel.motion.paths import Paths, distance_to_path, length_until, make_paths, polyline, stretch_lengths
 from impel.motion.rotations import conjugate, dot, get3, get4, logarithm, multiply, norm, rotate, set3, set4, sub
 from impel.physics.bodies import kinetic_energy
 from impel.physics.joint_forces import spring_energy
@@ -22,8 +22,9 @@ from impel.scene.courses import times_of
 from impel.scene.shapes import BAKED
 from impel.stage.landing import off_by
 from impel.stage.lines import lines_of
-from impel.stage.outcome import and_what_waits, outcomes
+from impel.stage.outcome import and_why, outcomes
 from impel.stage.performance import Performance
+from impel.stage.reasons import Ending
 from impel.stage.softness import soft_of, who_touches
 from impel.stage.wishes import is_goal
 from impel.takes.take import GROUND, PALETTE, SOFT_VERSION, Take
@@ -31,7 +32,6 @@ from impel.takes.take import GROUND, PALETTE, SOFT_VERSION, Take
 Floats = NDArray[np.float64]
 
 KINDS = ("move", "turn")  # of wishes that have keys
-ROUNDING = 1e-9  # s
 POINTS = 12  # of each segment of a path that moves
 MOST_POINTS = 2_000_000  # of such a path in all frames, 48 MB
 
@@ -54,6 +54,7 @@ class Recorder:
         touching = who_touches(performance.stage, compiled)
         self.touching = np.zeros((frames, len(touching)), np.int64)  # who may touch whom, for soft surfaces
         self.ways = _moving_ways(performance)  # (frames, P, 3) by actuator: paths that move with bodies
+        self.stops = _stops(performance, self.ways)  # (G + 1, 3) where each of those begins, and its goals are or were
         self.nearest = np.zeros(actuators, np.int64)  # where on its path each was nearest
         self.paths: Paths | None = None  # of which these are ...
         self.lengths = np.zeros((0, 1))  # ... until each stretch of a segment, in metres or radians
@@ -70,7 +71,11 @@ class Recorder:
             self.paths = stage.actuators.paths
             self.lengths = stretch_lengths(self.paths)
         for a, way in self.ways.items():
-            way[frame] = _points(self.paths, a, way.shape[1])
+            if is_goal(compiled.actuators[a]):
+                find_stops(stage.bodies, stage.actuators.goals, a, self.performance.time, self.stops[a])
+                way[frame] = polyline(make_paths([self.stops[a]], [False]), 0, POINTS)
+            else:
+                way[frame] = _points(self.paths, a, way.shape[1])
         _look_at_actuators(
             stage.bodies, stage.actuators, self.lengths, self.nearest,
             self.felt[frame], self.target[frame], self.aim[frame],
@@ -108,7 +113,9 @@ class Recorder:
             channels[f"{label}.distance"] = np.degrees(felt[:, a, 0]) if turns else felt[:, a, 0]
             channels[f"{label}.{'torque' if turns else 'force'}"] = felt[:, a, 1]
             if is_goal(label):
-                if actuators is not None and not turns and not _framed(actuators.goals, a):
+                if a in self.ways:
+                    paths[label] = self.ways[a][:count].copy()
+                elif actuators is not None and not turns and not _framed(actuators.goals, a):
                     paths[label] = polyline(actuators.paths, a)
                 continue
             channels[f"{label}.progress"] = np.degrees(felt[:, a, 2]) if turns else felt[:, a, 2]
@@ -118,7 +125,8 @@ class Recorder:
         for m, name in enumerate(performance.scene.appointments):
             channels[f"{name}.appointment"] = self.agreed[:count, m].copy()
         scene = performance.scene
-        ends = outcomes(compiled, stage, time, self.lengths[:, -1], felt[:, :, 2:], told)
+        end = Ending(scene, compiled, stage, told)
+        ends = outcomes(end, time, self.lengths[:, -1], felt[:, :, 2:])
         take = Take(
             time=time,
             names=list(compiled.cast),
@@ -126,7 +134,7 @@ class Recorder:
             orientation=orientation,
             shapes=[_drawn(body) for body in compiled.cast.values()],
             colors=[_color(i, body) for i, body in enumerate(compiled.cast.values())],
-            events=sorted([*and_what_waits(scene, told), *ends], key=lambda event: event["time"]),
+            events=sorted([*and_why(end), *ends], key=lambda event: event["time"]),
             channels=channels,
             tracks=tracks,
             paths=paths,
@@ -169,11 +177,31 @@ def _moving_ways(performance: Performance) -> dict[int, Floats]:
     if actuators is None:
         return {}
     ways = {}
-    for a in np.flatnonzero((np.diff(actuators.frames.first) > 0) & (actuators.paths.turns == 0)):
+    framed = np.array([_framed(actuators.goals, a) for a in range(len(actuators.body))])
+    for a in np.flatnonzero(((np.diff(actuators.frames.first) > 0) | framed) & (actuators.paths.turns == 0)):
         points = POINTS * int(actuators.paths.first_segment[a + 1] - actuators.paths.first_segment[a]) + 1
         if points * frames <= MOST_POINTS:
             ways[int(a)] = np.zeros((frames, points, 3))
     return ways
+
+
+def _stops(performance: Performance, ways: dict[int, Floats]) -> dict[int, Floats]:
+    """The places that moving ways through goals lead through, as they are at the start."""
+    actuators, stops = performance.stage.actuators, {}
+    for a in ways:
+        if actuators is not None and is_goal(performance.compiled.actuators[a]):
+            first = int(actuators.paths.first_key[a])
+            stops[a] = actuators.paths.keys[first : int(actuators.paths.first_key[a + 1]), :3].copy()
+    return stops
+
+
+@kernel
+def find_stops(bodies, goals, a, time, stops):
+    """Put the goals of an actuator that are ahead, or held, where they are at that time."""
+    for g in range(goals.first[a], goals.first[a + 1]):
+        if g >= goals.current[a] or goals.time[g] >= time - ROUNDING:
+            place, _ = goal_at(bodies, goals, g, False)
+            set3(stops, g - goals.first[a] + 1, (place[0], place[1], place[2]))
 
 
 def _points(paths: Paths, a: int, count: int) -> Floats:

@@ -14,6 +14,7 @@ from impel.control.actuators import (
     steady_rate,
     strength_of,
 )
+from impel.control.goals import has_goals
 from impel.control.law import (
     accelerations_by,
     factor_dense,
@@ -34,6 +35,7 @@ from impel.stage.handles import (
     ACTUATORS,
     ALIVE,
     ALONG,
+    COLUMNS,
     GRIP,
     HANDLES,
     LIMIT,
@@ -42,9 +44,11 @@ from impel.stage.handles import (
     PUSH,
     ROLL,
     SHAKY,
+    SLACK,
     TWIST,
     lift_of,
 )
+from impel.stage.limbs import can_bend, relax, start_bending
 
 ROUNDS = 6  # of letting go
 ALL, SMOOTH, NOTHING = range(3)  # what holds: all that is live, that without friction, nothing
@@ -67,8 +71,11 @@ HINDERED, RISES = 0.1, 0.01
 OPPOSITE = -0.5  # the cosine between directions, from 120° on
 CLOSED = 0.1  # of the base distance: who is kept from its target by more presses as hard as it shall
 
+# Of a wish that leads to a goal, and m/s²: who misses more of it is locked; s: a joint is not bent later than this.
+LOCKED, LOCKED_LEAST, TOO_LATE = 0.5, 1.0, 0.2
+
 # Rows of `vectors`.
-FORCE, REST, ANYWAY, LIMITED, BLOCKED, EXTRA, MOVING, MISSED, GAIN, RATTLE = range(10)
+FORCE, REST, ANYWAY, LIMITED, BLOCKED, EXTRA, MOVING, MISSED, GAIN, RATTLE, SLOWED = range(11)
 
 
 @kernel
@@ -88,11 +95,15 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
             hold_on(actuators, handles, ALL, stuck)
             _invert(handles, stuck, ALL)
         find_rattle(bodies, handles)
-        hindered = pull(actuators, handles, stuck, inverse, held, loose, gravity)
-        if attempt == 0 and hindered and step_off(bodies, actuators, handles, stuck, inverse):
+        hindered = pull(joints, actuators, handles, stuck, inverse, held, loose, gravity)
+        if attempt == 0 and hindered and step_off(bodies, actuators, handles, stuck):
             continue
         if not held or not let_go(joints, actuators, handles):
             break
+    if held:
+        note_bow(handles)
+    if handles.count[SLACK] == 1:
+        spare_for_limbs(actuators, handles, inverse)
     leave_rattle(actuators, handles, dt_last)
     if dt_last > 0.0:
         smooth, its_inverse = free, handles.inverse[NOTHING]
@@ -107,6 +118,29 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
         asked = axpy(math.sqrt(actuators.whole_inertia[a]), three(force, k), get3(actuators.learnt, a))
         set3(actuators.asked, a, asked)
     make_up(actuators, handles, stuck, inverse, held)
+
+
+@kernel
+def spare_for_limbs(actuators, handles, inverse):
+    """What makes up for the slack of limbs comes on top of strength: it is theirs."""
+    n, slowed, force = 3 * handles.count[ACTUATORS], handles.vectors[SLOWED], handles.vectors[EXTRA]
+    for i in range(n):
+        slowed[i] *= math.sqrt(actuators.whole_inertia[handles.source[i]])
+    accelerations_by(inverse, n, slowed, force)
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        actuators.pressing[a] += math.sqrt(actuators.whole_inertia[a]) * norm(three(force, k))
+
+
+@kernel
+def note_bow(handles):
+    """Keep with what joints are bent."""
+    for i in range(handles.count[ALIVE]):
+        h = handles.alive[i]
+        j = handles.source[h]
+        if handles.kind[h] == LIMIT and handles.live[h] == 1 and handles.bending[j] != 0.0:
+            for c in range(COLUMNS):
+                handles.bow[j, c] = handles.load[i] * handles.row[h, c]
 
 
 @kernel
@@ -176,7 +210,7 @@ def find_rattle(bodies, handles):
         3 * handles.count[ACTUATORS], handles.count[ALIVE], handles.alive, handles.load, handles.vectors[RATTLE],
     )  # fmt: skip
     for i in range(m):
-        load[i] = _rate_at(bodies, handles, alive[i])
+        load[i] = rate_at(bodies, handles, alive[i])
     solve_dense(handles.support, m, load)
     for i in range(n):
         rattle[i] = 0.0
@@ -185,7 +219,7 @@ def find_rattle(bodies, handles):
 
 
 @kernel
-def _rate_at(bodies, handles, h):
+def rate_at(bodies, handles, h):
     """How fast a handle moves."""
     a, b = handles.body[h, 0], handles.body[h, 1]
     along = get3(bodies.velocity, a)
@@ -213,7 +247,7 @@ def _calm_wish(actuators, handles, k, a):
 
 
 @kernel
-def pull(actuators, handles, stuck, inverse, held, loose, gravity):
+def pull(joints, actuators, handles, stuck, inverse, held, loose, gravity):
     """Leave in `vectors` the forces that the wishes take; and those that press what is in the way. Is there any?"""
     n = 3 * handles.count[ACTUATORS]
     force, left, anyway = handles.vectors[FORCE], handles.vectors[REST], handles.vectors[ANYWAY]
@@ -229,6 +263,10 @@ def pull(actuators, handles, stuck, inverse, held, loose, gravity):
         a = handles.actuator[k]
         missed = norm(three(left, k)) > HINDERED * _swiftest(actuators, a) * math.sqrt(actuators.whole_inertia[a])
         hindered |= missed and handles.aims[actuators.body[a]] == 0
+    if joints is not None and len(handles.limbs) > 0:
+        find_locked(joints, actuators, handles, left)
+        if handles.count[PRESSED] == 0 or _only_limits(actuators, handles):  # which need not be pressed
+            return hindered
     calm_down(actuators, handles)
     blocked, extra = handles.vectors[BLOCKED], handles.vectors[EXTRA]
     for k in range(handles.count[ACTUATORS]):
@@ -262,6 +300,36 @@ def pull(actuators, handles, stuck, inverse, held, loose, gravity):
 
 
 @kernel
+def _only_limits(actuators, handles):
+    """Whether goals alone lead, and only limits of joints are in the way."""
+    only = True
+    for k in range(handles.count[ACTUATORS]):
+        only &= has_goals(actuators.goals, handles.actuator[k])
+    for h in range(3 * handles.count[ACTUATORS], handles.count[HANDLES]):
+        only &= handles.kind[h] == LIMIT
+    return only
+
+
+@kernel
+def find_locked(joints, actuators, handles, left):
+    """Note which joints are to be bent: those at a limit that keeps a body from most of its way to a goal, such as an
+    elbow that was pushed through; but each only some times for a goal, for it may lie out of reach."""
+    goals = actuators.goals
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        if has_goals(goals, a) and actuators.paths.turns[a] == 0:
+            g, size = goals.current[a], math.sqrt(actuators.whole_inertia[a])
+            wish, missed = norm(get3(actuators.wish, a)), norm(three(left, k)) / size
+            in_time = goals.holding[a] == 1.0 or goals.time[int(g)] - goals.now[0] > TOO_LATE
+            if missed > max(LOCKED * wish, LOCKED_LEAST) and in_time:
+                for h in range(3 * handles.count[ACTUATORS], handles.count[HANDLES]):
+                    j = handles.source[h]
+                    at_limit = handles.kind[h] == LIMIT and handles.live[h] == 1 and handles.bending[j] == 0.0
+                    if at_limit and can_bend(joints, handles, h, g):
+                        start_bending(joints, handles, j, g)
+
+
+@kernel
 def _squeezes(handles):
     """Whether two actors press something loose from opposite sides: what holds it so does not push it away."""
     begin, end = 3 * handles.count[ACTUATORS], handles.count[HANDLES]
@@ -286,7 +354,7 @@ def _swiftest(actuators, a):
 
 
 @kernel
-def step_off(bodies, actuators, handles, stuck, inverse):
+def step_off(bodies, actuators, handles, stuck):
     """Let go of what the wishes would lead away from, were it let go: a foot that is to be lifted may bear weight
     until then, and would stand for ever. Is there anything?"""
     n, found = 3 * handles.count[ACTUATORS], False
@@ -296,53 +364,85 @@ def step_off(bodies, actuators, handles, stuck, inverse):
         quick = max(quick, min(norm(pull_of(actuators, a)), _swiftest(actuators, a)) * actuators.arm[a])
     for h in range(n, handles.count[HANDLES]):
         firm = bodies.inverse_mass[handles.body[h, 0]] * bodies.inverse_mass[handles.body[h, 1]] == 0.0
-        if handles.kind[h] == PUSH and firm:  # what is loose may fall away by itself
-            _set_live(handles, h, 0)
+        # What is loose may fall away by itself.
+        if handles.kind[h] == PUSH and firm and _rises(actuators, handles, h, stuck) > RISES * quick:
+            found = True
+            handles.live[h] = 0
+            _let_go_too(handles, h, PUSH)
             hold_on(actuators, handles, ALL, stuck)
-            _invert(handles, stuck, ALL)
-            if _rises(actuators, handles, h, stuck, inverse) > RISES * quick:
-                found = True
-            else:
-                _set_live(handles, h, 1)
-    if not found:
-        hold_on(actuators, handles, ALL, stuck)
-        _invert(handles, stuck, ALL)
     return found
 
 
 @kernel
-def _set_live(handles, h, live):
-    """Of all handles of a contact, the first of which is h."""
-    handles.live[h] = live
-    for k in range(h + 1, handles.count[HANDLES]):
-        if handles.kind[k] <= PUSH or handles.source[k] != handles.source[h]:
-            return
-        handles.live[k] = live
-
-
-@kernel
-def _rises(actuators, handles, h, stuck, inverse):
-    """How fast a handle that does not hold accelerates if all pull at their bodies as far as they can."""
-    n, alive, through = 3 * handles.count[ACTUATORS], handles.alive, handles.through
+def _rises(actuators, handles, h, stuck):
+    """How fast a contact, whose first handle is h, opens if it does not hold, and all pull as far as they can."""
+    n, through, shares, freed = 3 * handles.count[ACTUATORS], handles.through, handles.shares, handles.smooth
+    first = 0
+    while handles.alive[first] != h:
+        first += 1
+    rows = _part(handles, first)
     left, force, anyway = handles.vectors[REST], handles.vectors[EXTRA], handles.vectors[ANYWAY]
+    for j in range(n + 1):  # by the half of the solution: L⁻¹
+        for i in range(rows):
+            shares[j, i] = through[j, first + i]
+            for k in range(i):
+                shares[j, i] -= handles.parted[k, i] * shares[j, k]
+            shares[j, i] = shares[j, i] / handles.parted[i, i] if handles.parted[i, i] > 0.0 else 0.0
+    for i in range(n):
+        size = math.sqrt(actuators.whole_inertia[handles.source[i]])
+        left[i] = -anyway[i]
+        for j in range(n + 1):
+            more = 0.0
+            for k in range(rows):
+                more += shares[i, k] * shares[j, k]
+            if j < n:
+                freed[i, j] = stuck[i, j] + size * more * math.sqrt(actuators.whole_inertia[handles.source[j]])
+            else:
+                left[i] -= size * more
+    _invert(handles, freed, SMOOTH)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        wish = scale(pull_of(actuators, a), math.sqrt(actuators.whole_inertia[a]))
-        set_three(left, k, sub(wish, three(anyway, k)))
-    forces_for(stuck, inverse, n, left, force)
+        set_three(left, k, axpy(math.sqrt(actuators.whole_inertia[a]), pull_of(actuators, a), three(left, k)))
+    forces_for(freed, handles.inverse[SMOOTH], n, left, force)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         total = scale(three(force, k), math.sqrt(actuators.whole_inertia[a]))
         set_three(force, k, limit_size(total, actuators.strength[a]))
-    rises = handles.bias[h]
-    for j in range(n):
-        rises += handles.answer[h, j] * force[j]
-    for i in range(handles.count[ALIVE]):
-        load = through[n, i]
+    rises = handles.load
+    for i in range(rows):
+        rises[i] = through[n, first + i]
         for j in range(n):
-            load += through[j, i] * force[j]
-        rises -= handles.answer[h, alive[i]] * load
-    return rises
+            rises[i] += through[j, first + i] * force[j]
+    solve_dense(handles.parted, rows, rises)
+    return rises[0]
+
+
+@kernel
+def _part(handles, first):
+    """Leave in `parted` the factor of how the rows of a contact, which begin at `first` of what is alive, answer to
+    loads there while all else holds: that block of the inverse of what holds. By how much answers grow if the contact
+    does not hold follows from it (a Schur complement), with nothing factored anew. Returns how many rows there are."""
+    alive, support, m = handles.alive, handles.support, handles.count[ALIVE]
+    rows = 1
+    while first + rows < m and handles.kind[alive[first + rows]] > PUSH:
+        rows += 1
+    for r in range(rows):
+        column = handles.parting[r]
+        for i in range(first, m):
+            column[i] = 1.0 if i == first + r else 0.0
+        for i in range(first + r, m):
+            value = column[i] / support[i, i] if support[i, i] > 0.0 else 0.0
+            column[i] = value
+            for k in range(i + 1, m):
+                column[k] -= support[i, k] * value
+    for r in range(rows):
+        for c in range(r, rows):
+            s = 0.0
+            for i in range(first + c, m):
+                s += handles.parting[r, i] * handles.parting[c, i]
+            handles.parted[r, c] = s
+    factor_dense(handles.parted, rows)
+    return rows
 
 
 @kernel
@@ -392,7 +492,8 @@ def let_go(joints, actuators, handles):
         h = alive[i]
         kind = handles.kind[h]
         if kind == LIMIT:
-            gone = joints.active[handles.source[h]] * load[i] > 0.0
+            at = joints.active[handles.source[h]]
+            gone = (at if at != 0.0 else handles.bending[handles.source[h]]) * load[i] > 0.0
         elif kind == PUSH:
             pressed = load[i]
             gone = pressed < -slight
@@ -618,7 +719,7 @@ def _stands(handles, body):
 
 
 @kernel
-def ease(bodies, actuators, handles, ahead):
+def ease(bodies, joints, actuators, handles, ahead):
     """Between two evaluations of control: damp what has come since. Contact may answer faster than control is asked."""
     rest(bodies, actuators)
     for a in range(len(actuators.body)):
@@ -633,3 +734,4 @@ def ease(bodies, actuators, handles, ahead):
                 force[2] + dot(get3_at(handles.damper, row + 2, 3 * m), change),
             )
         exert(bodies, actuators, a, force, ahead)
+    relax(bodies, joints, actuators, handles)

@@ -21,6 +21,7 @@ from impel.stage.answers import ask
 from impel.stage.events import notice
 from impel.stage.handles import SHAKY
 from impel.stage.landing import amend, closes_in, forget_extra, is_last, land, next_part
+from impel.stage.limbs import relax
 from impel.stage.pushes import any_push, push_bodies
 from impel.stage.settling import ease
 
@@ -32,7 +33,8 @@ BREATH = 256  # steps tried, after which Python may look at the time or at signa
 GROW_AFTER = 8  # good steps before the step may double ...
 RESIGN_AFTER = 32  # steps in a row in which joints did not hold, as short as they were: then longer ones do as well
 SWING = 0.25  # rad: at a dead centre a lever changes so much with less, but that lasts for less, too
-THROWN = 2.0  # times the square of what is too fast: what became so fast in one step was thrown
+THROWN = 2.0  # times the square of what is too fast: what became so fast in one step was thrown ...
+MOST_THROWN = 20000  # 1/s: ... and that step is taken back, as long as not so many were tried
 GROW_LATER = 256  # ... and at most, where doubling failed again and again, as with things that lie still
 
 
@@ -52,7 +54,7 @@ def step(stage, time, dt, hold_for, held_for):
         tell_the_time(actuators, time)
         control(bodies, joints, contacts, actuators, stage.handles, gravity, hold_for, held_for, dt)
     elif actuators is not None:
-        ease(bodies, actuators, stage.handles, 0.5 * dt)
+        ease(bodies, joints, actuators, stage.handles, 0.5 * dt)
     if hand is not None:
         lend_a_hand(bodies, hand)
     if stage.pushes is not None:
@@ -81,8 +83,6 @@ def step(stage, time, dt, hold_for, held_for):
         settle(bodies, contacts.extent[:, RADIUS], gravity, dt)
     if actuators is not None and verdict == GOOD and swung(bodies, stage.handles, dt):
         verdict = IMPRECISE
-    if actuators is not None and thrown(bodies, actuators, dt):
-        verdict = max(verdict, TOO_FAR)
     return verdict if all_finite(bodies) else NOT_A_NUMBER
 
 
@@ -98,6 +98,9 @@ def control(bodies, joints, contacts, actuators, handles, gravity, dt, dt_last, 
     for a in range(len(handles.company)):
         handles.company[a] = 0
     handles.count[SHAKY] = 0
+    for j in range(len(handles.bow)):
+        for c in range(9):
+            handles.bow[j, c] = 0.0
     for s in range(len(handles.done)):  # 1.2 and 1.3: those who touch each other are asked together
         if handles.done[s] == 0 and not ask(
             bodies, joints, contacts, actuators, handles, s, gravity, dt, dt_last, dt > step
@@ -105,6 +108,7 @@ def control(bodies, joints, contacts, actuators, handles, gravity, dt, dt_last, 
             pull_tree(bodies, actuators, s, gravity, dt, dt_last)
     remember_motion(bodies, actuators)
     act(bodies, actuators, 0.5 * step)
+    relax(bodies, joints, actuators, handles)
 
 
 @kernel
@@ -269,13 +273,18 @@ def swung(bodies, handles, seconds):
 
 
 @kernel
-def thrown(bodies, actuators, dt):
+def thrown(now, dt):
     """Has an actuator thrown its body in this step alone? It is made to drive a whole structure, and lets go of a link
     that is too fast (see WILD) only between steps."""
+    bodies, actuators = now.bodies, now.actuators
+    if actuators is None:
+        return False
     for a in range(len(actuators.body)):
-        v, force = get3(bodies.velocity, actuators.body[a]), get3(actuators.applied, a)
-        gain, wild = dt * bodies.inverse_mass[actuators.body[a]], actuators.wild[a, 0]  # no bound for what is turned
-        if dot(v, v) > THROWN * wild and dot(force, force) * gain * gain > wild:
+        i, force = actuators.body[a], get3(actuators.applied, a)
+        rate, gain, wild = get3(bodies.velocity, i), bodies.inverse_mass[i], actuators.wild[a, 0]
+        if actuators.paths.turns[a] == 1:
+            rate, gain, wild = get3(bodies.spin, i), max(get3(bodies.inverse_inertia, i)), actuators.wild[a, 1]
+        if dot(rate, rate) > THROWN * wild and dot(force, force) * (gain * dt) ** 2 > wild:
             return True
     return False
 
@@ -351,6 +360,8 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         copy(values, saved, now.contacts)
         clock.tries[0] += 1
         verdict = step(now, time, dt, hold_for, clock.held_for[0])
+        if ticks > 1 << pace.reserve and clock.tries[0] < MOST_THROWN * pace.frame_seconds and thrown(now, dt):
+            verdict = max(verdict, TOO_FAR)
 
         if verdict != GOOD and can_halve(clock, pace, verdict, ticks):
             copy(saved, values, now.contacts)

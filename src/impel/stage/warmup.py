@@ -10,6 +10,7 @@ def _scene(joints: str) -> Scene:
     scene.body("ground", plane={}, fixed=True)
     scene.body("ball", sphere=0.2, mass=1, at=[0, 0, 1]).move([[0, 0, 1], [1, 0, 1]], base_distance=0.3)
     scene["ball"].turn([{"euler": [0, 0, 0]}, {"euler": [0, 0, 90]}])
+    scene.body("cushion", sphere=0.2, at=[0, 3, 0.15], fixed=True, coating={"stiffness": 1e5})
     scene.joint("pin", ball=["world", "ball"], at=[0, 0, 1.5])
     scene.push("ball", force=[1, 0, 0])
     scene.change("world.gravity", [0, 0, -5], time=0.05)

@@ -276,11 +276,29 @@ def framed_keys(wish: Move | Turn, index: dict[str, int]) -> list[FramedKey]:
         inside = table.frames[k] if table is not None else wish.keys[following].in_
         if inside is None:
             continue
-        key = wish.keys[owner]
-        pinned = (owner < len(wish.keys) - 1 if key.pin is None else key.pin) and not wish.loop
+        pinned = None if wish.loop else _pinned_with(wish, owner)
         stays = table is not None and table.stays[k]
-        framed.append(FramedKey(key=k, body=index[inside], pinned_at=k + stays if pinned else None))
+        at = None if pinned is None else k + stays if pinned == owner else _last(written, pinned)
+        framed.append(FramedKey(key=k, body=index[inside], pinned_at=at))
     return framed
+
+
+def _last(written: Sequence[int | None], number: int) -> int:
+    """The last key of a path that a written one is: of those that stay, when they leave."""
+    return len(written) - 1 - written[::-1].index(number)
+
+
+def _pinned_with(wish: Move | Turn, number: int) -> int | None:
+    """The key with which one that is in a body is pinned: the last of those that follow in the same body, unless the
+    path ends there; or as it is told."""
+    keys = wish.keys
+    if keys[number].pin is not None:
+        return number if keys[number].pin else None
+    while number + 1 < len(keys) and keys[number + 1].in_ == keys[number].in_:
+        number += 1
+        if keys[number].pin is not None:
+            return number if keys[number].pin else None
+    return number if number < len(keys) - 1 else None
 
 
 def timing_of(wish: Move | Turn) -> Timing | None:

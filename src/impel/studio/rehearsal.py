@@ -105,8 +105,10 @@ class Rehearsal:
         self._stopped = False
         self._wake = threading.Condition()
         self._orders: queue.SimpleQueue[Callable[[Show], None]] = queue.SimpleQueue()
+        self._ended: queue.SimpleQueue[Run | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="rehearsal", daemon=True)
         self._thread.start()
+        threading.Thread(target=self._soften, name="softening", daemon=True).start()
 
     def begin(
         self, scene: Scene, *, after: float = 0.0, live: bool = False, now: float = 0.0, looked_at: int = 0
@@ -122,7 +124,7 @@ class Rehearsal:
             self._wanted = self.run = run
             while not self._orders.empty():
                 self._orders.get()
-            self._wake.notify()
+            self._wake.notify_all()
         return run
 
     def present(self, take: Take) -> Run:
@@ -147,12 +149,13 @@ class Rehearsal:
             self._wanted = None
             if self.run is not None and self.run.live:
                 self.run.live = False
-            self._wake.notify()
+            self._wake.notify_all()
 
     def close(self) -> None:
         with self._wake:
             self._stopped, self._wanted = True, None
-            self._wake.notify()
+            self._wake.notify_all()
+        self._ended.put(None)
         self._thread.join(10)
 
     def _work(self) -> None:
@@ -177,18 +180,18 @@ class Rehearsal:
             self.tell(run)
             if run.number == 1:
                 gc.freeze()  # all that was loaded stays: looking through it, 90 ms each time, would be seen
-            self._soften(run)
+            self._ended.put(run)
 
-    def _soften(self, run: Run) -> None:
-        """Soft surfaces take a while: they are for who stays and looks."""
-        with self._wake:
-            if self._wanted is None and not self._stopped:
-                self._wake.wait(STAYS)
-            if self._wanted is not None or self._stopped or run is not self.run:
-                return
-        with contextlib.suppress(Exception):  # a fault of ours must not end the studio; who exports the take is told
-            run.soft_take()
-        self.tell(run)
+    def _soften(self) -> None:
+        """Soft surfaces take a while: they are for who stays and looks, and nobody waits for them."""
+        while (run := self._ended.get()) is not None:
+            with self._wake:
+                self._wake.wait_for(lambda: run is not self.run or self._stopped, STAYS)
+                if run is not self.run or self._stopped:
+                    continue
+            with contextlib.suppress(Exception):  # a fault of ours must not end the studio; who exports it is told
+                run.soft_take()
+            self.tell(run)
 
     def _simulate(self, run: Run, origin: tuple[Run, int] | None) -> None:
         with warnings.catch_warnings(), only_below(self.folders):

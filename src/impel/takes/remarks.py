@@ -25,6 +25,8 @@ def remarks(take: Take) -> list[str]:
         if event["kind"] in ("held up", "out of time"):
             lines.append(f"{event['subject']}: {_ending(event, float(take.time[-1]))}")
     lines += [_missed(event) for event in take.events if event["kind"] == "appointment missed"]
+    lines += [_open(event) for event in take.events if event["kind"] == "appointment open"]
+    lines += [_buried(event) for event in take.events if event["kind"] == "buried"]
     apart = [event for event in take.events if event["kind"] == "joint apart"]
     if apart:
         lines.append(_apart(apart))
@@ -75,9 +77,13 @@ def _cure(take: Take, event: dict[str, Any]) -> str:
             held = other["details"]["goal"]
             if held < event["details"]["goal"]:
                 return f"goal {held} was held until {other['time']:.2f} s: let it go before"
+    if "because" in event["details"]:
+        return str(event["details"]["because"])
     touched = _touched(take, subject.rpartition(".")[0], event["time"])
     if touched:
         return f"it touched {', '.join(touched)}: a goal round that, or more time, would do"
+    if "weak" in event["details"]:
+        return str(event["details"]["weak"])
     weak = [e for e in take.events if e["kind"] == "strength saturated" and e["subject"].startswith(f"{subject}.")]
     if weak:
         unit = "N·m" if weak[0]["subject"].endswith(".turn") else "N"
@@ -113,9 +119,21 @@ def plain(number: float, digits: int) -> str:
 def _missed(event: dict[str, Any]) -> str:
     details = event["details"]
     who = f", without {', '.join(details['absent'])}" if details.get("absent") else ""
+    why = f", for {' and '.join(details['goals'])} was missed" if details.get("goals") else who
+    cure = "" if details.get("timeout", 0.0) is None or details.get("goals") else "; a longer timeout may help"
+    return f"appointments.{event['subject']} was missed at {event['time']:.2f} s{why}{_in_vain(details)}{cure}"
+
+
+def _open(event: dict[str, Any]) -> str:
+    details = event["details"]
+    who = f": {', '.join(details['expected'])} did not come" if details["expected"] else ""
+    return f"appointments.{event['subject']} was not kept when the {event['time']:g} s are over{who}{_in_vain(details)}"
+
+
+def _in_vain(details: dict[str, Any]) -> str:
+    """The joints that wait for an appointment for ever."""
     waits = [f"joints.{name} is {what}" for what in ("never made", "never let go") for name in details.get(what, ())]
-    more = f": {', '.join(waits)}" if waits else ""
-    return f"appointments.{event['subject']} was missed at {event['time']:.2f} s{who}{more}; a longer timeout may help"
+    return f", so {' and '.join(waits)}" if waits else ""
 
 
 def _apart(events: list[dict[str, Any]]) -> str:
@@ -142,6 +160,13 @@ def _overloaded(event: dict[str, Any]) -> str:
     )
 
 
+def _buried(event: dict[str, Any]) -> str:
+    depth = plain(event["details"]["depth"], 2)
+    return (
+        f"{event['subject']}: ends inside {event['details']['in']}, its middle {depth} m deep: it was pressed through"
+    )
+
+
 def _rough(events: list[dict[str, Any]]) -> str:
     total = sum(event["details"]["seconds"] for event in events)
     worst = max(events, key=lambda event: event["details"]["seconds"])
@@ -157,6 +182,8 @@ def _rough(events: list[dict[str, Any]]) -> str:
 
 def _ending(event: dict[str, Any], end: float) -> str:
     details = event["details"]
+    if event["kind"] == "out of time" and "needs" not in details:
+        return f"{_how_far(details)} and is {_miss(details)} from the last when the {end:g} s are over"
     if event["kind"] == "out of time":
         return (
             f"{_how_far(details)} and is still on its way when the {end:g} s are over; "
@@ -169,4 +196,6 @@ def _ending(event: dict[str, Any], end: float) -> str:
 def _how_far(details: dict[str, Any]) -> str:
     if "lap" in details:
         return f"went round {details['lap']} times" if details["lap"] != 1 else "went round once"
-    return f"reached {details['reached']} of {details['keys']} keys"
+    if details["reached"] == 0:
+        return "has not come to key 0"
+    return f"came as far as key {details['reached'] - 1} of {details['keys'] - 1}"

@@ -6,9 +6,10 @@ const HUGE = 1e6; // a bound beyond it bounds nothing that a person would slide 
 let gestures = Date.now();
 
 export class Inspector {
-  constructor(element, edit, moment) {
+  constructor(element, edit, moment, moving) {
     this.element = element;
     this.edit = edit; // (path, value | undefined, gesture) -> promise
+    this.moving = moving; // () -> whether a slider is on its way
     this.moment = moment; // () -> { seconds, live }: what is looked at
     this.refreshers = [];
   }
@@ -23,7 +24,7 @@ export class Inspector {
     for (const part of path) {
       here = this.resolve(here);
       here = here.properties?.[part] ?? (typeof here.additionalProperties === "object" ? here.additionalProperties : undefined)
-        ?? here.items ?? this.choices(here).find((choice) => choice.properties?.[part])?.properties[part];
+        ?? here.items ?? this.choices(here).find((choice) => choice.properties?.[part])?.properties[part] ?? this.choices(here).find((choice) => choice.items)?.items;
     }
     return this.resolve(here);
   }
@@ -122,9 +123,9 @@ export class Inspector {
     box.addEventListener("change", () => { if (box.value !== "") { range.value = scale.to(Number(box.value)); set(Number(box.value)); } });
     this.refreshers.push((data) => {
       const to = at(data, path);
-      if (typeof to !== "number") return;
+      if (typeof to !== "number" || document.activeElement === range && this.moving()) return; // the hand is ahead of it
       if (document.activeElement !== box) box.value = tidy(to);
-      if (document.activeElement !== range) range.value = scale.to(to);
+      range.value = scale.to(to);
     });
     const others = words.map((word) => make("button", { textContent: word, onclick: () => set(word) }));
     return make("div", { className: "row" }, range, box, ...others);

@@ -5,7 +5,7 @@ import { Link, Newest } from "./link.js";
 import { Take } from "./take.js";
 import { Viewport } from "./viewport.js";
 import { Inspector, at } from "./inspector.js";
-import { Timeline } from "./timeline.js";
+import { Timeline, goals_of } from "./timeline.js";
 import { Plots } from "./plots.js";
 import { Toys } from "./toys.js";
 
@@ -63,6 +63,8 @@ const tell = {
   run(message) {
     const before = state.take, first = before === null || state.framed !== state.name;
     state.take = new Take(message, before);
+    if (before === null && !message.live && !state.began && performance.getEntriesByType("navigation")[0].type !== "reload") play(true); // a scene is opened to be seen
+    state.began = true;
     state.asked_at = performance.now();
     state.due = message.run;
     state.live = message.live;
@@ -200,10 +202,10 @@ const view = new Viewport(get("view"), {
   pulled(place) { if (state.pull !== undefined) pull.wish(place); },
   let_go() { release(); },
 });
-const inspector = new Inspector(get("inspector"), edit, () => ({ seconds: state.frame / (state.take?.fps ?? 60), live: state.live }));
+const inspector = new Inspector(get("inspector"), edit, () => ({ seconds: state.frame / (state.take?.fps ?? 60), live: state.live }), () => under_way !== null);
 const timeline = new Timeline(get("timeline"), {
   scrubbed(frame) { state.playing = false; go_to(frame); },
-  moved(key, seconds) { edit(["actors", key.actor, key.kind, "keys", key.number, "time"], Number(seconds.toFixed(2)), `time ${state.gesture}`).catch(complain); },
+  moved(key, seconds) { edit([...key.path, "time"], Number(seconds.toFixed(2)), `time ${state.gesture}`).catch(complain); },
   done() { state.gesture = ++gestures; },
 });
 const plots = new Plots(get("plots"), (name) => link.ask("channel", { name }));
@@ -216,7 +218,7 @@ function owner(name) {
   return walker ? { group: "walkers", name: walker } : null;
 }
 
-// The keys that can be dragged: those in the world.
+// The keys and goals that can be dragged: those in the world.
 function keys_of(data) {
   const found = [];
   for (const [actor, wishes] of Object.entries(data?.actors ?? {})) {
@@ -224,6 +226,9 @@ function keys_of(data) {
       const place = Array.isArray(key) ? key : key.at;
       if (Array.isArray(place) && !key.in) found.push({ owner: { group: "actors", name: actor }, actor, kind: "move", number, at: place, path: ["actors", actor, "move", "keys", number, ...(Array.isArray(key) ? [] : ["at"])] });
     });
+  }
+  for (const { actor, goal, number, path } of goals_of(data)) {
+    if (Array.isArray(goal.at) && !goal.in) found.push({ owner: { group: "actors", name: actor }, actor, kind: "goal", number, at: goal.at, path: [...path, "at"] });
   }
   for (const [actor, walker] of Object.entries(data?.walkers ?? {})) {
     (Array.isArray(walker.path) ? walker.path : []).forEach((place, number) => found.push({ owner: { group: "walkers", name: actor }, actor: `${actor}.body`, kind: "path", number, at: place, level: true, path: ["walkers", actor, "path", number] }));
@@ -304,10 +309,11 @@ function show_fields() {
 
 function show_key(key) {
   const path = key.path.at(-1) === "at" ? key.path.slice(0, -1) : key.path, value = at(state.data, path);
-  if (Array.isArray(value)) inspector.show_place(`Key ${key.number} of ${key.actor}`, path, value, "Where it is to pass, in metres; or drag it in the view.", [
+  const title = `${key.kind === "goal" ? "Goal" : "Key"} ${key.number} of ${key.actor}`;
+  if (Array.isArray(value)) inspector.show_place(title, path, value, "Where it is to pass, in metres; or drag it in the view.", [
     make("button", { textContent: "Give it a time, a hold or more", onclick: () => ask("edit", { path, value: { at: at(state.data, path) } }).then(() => select({ ...state.selection, key: { ...key, path: [...path, "at"] } })) }),
     " ", make("button", { textContent: "Remove this key", onclick: remove_selected })]);
-  else inspector.show(`Key ${key.number} of ${key.actor}`, path, value, [make("button", { textContent: "Remove this key", onclick: remove_selected })]);
+  else inspector.show(title, path, value, [make("button", { textContent: `Remove this ${key.kind === "goal" ? "goal" : "key"}`, onclick: remove_selected })]);
 }
 
 function wish_buttons(name) {
@@ -543,9 +549,7 @@ async function save() {
 async function export_take(format) {
   if (!format) return;
   if (format === "picture") {
-    view.stale = true;
-    view.render();
-    return download(get("view").toDataURL("image/png"), `${state.name.replace(/\.\w+$/, "")}.png`);
+    return download(view.picture(), `${state.name.replace(/\.\w+$/, "")}.png`);
   }
   notice(`Writing ${format} …`, "export");
   try {

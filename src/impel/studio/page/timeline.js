@@ -41,12 +41,13 @@ export class Timeline {
 
   marks(name, actor) {
     return (this.take?.events ?? []).flatMap(({ time, kind, subject, details }) => {
-      const own = subject === name || subject === `${name}.move` || subject === `${name}.turn` || subject?.startsWith?.(`${name} `);
+      const own = [name, `${name}.move`, `${name}.turn`, `${name}.goals`].includes(subject) || subject?.startsWith?.(`${name} `);
       const touched = kind === "contact begins" && (subject === name || String(subject).includes(name) || Object.values(details ?? {}).includes(name));
       if (touched) return [{ time, kind: "contact" }];
       if (!own) return [];
-      if (kind === "key passed" || kind === "goal met") return [{ time, kind: "passed" }];
-      if (kind === "key reached") return [{ time, kind: "reached" }];
+      if (kind === "key passed") return [{ time, kind: "passed" }];
+      if (kind === "goal missed") return [{ time, kind: "weak" }];
+      if (kind === "key reached" || kind === "goal met") return [{ time, kind: "reached" }];
       if (kind === "strength saturated" || kind === "overloaded") return [{ time, kind: "weak" }];
       return kind === "joint limit" ? [{ time, kind: "limit" }] : [];
     });
@@ -61,7 +62,9 @@ export class Timeline {
   }
 
   timed(name, actor) {
-    return ["move", "turn"].flatMap((kind) => (actor[kind]?.keys ?? []).flatMap((key, number) => (typeof key === "object" && !Array.isArray(key) && key.time !== undefined ? [{ actor: name, kind, number, time: key.time, hold: key.hold ?? 0 }] : [])));
+    const keys = ["move", "turn"].flatMap((kind) => (actor[kind]?.keys ?? []).map((key, number) => [key, ["actors", name, kind, "keys", number]]));
+    const goals = goals_of({ actors: { [name]: actor } }).map(({ goal, path }) => [goal, path]);
+    return [...keys, ...goals].flatMap(([key, path]) => (typeof key.time === "number" ? [{ path, time: key.time, until: held_until(key) }] : []));
   }
 
   get seconds() { return this.take?.seconds || 1; }
@@ -110,7 +113,7 @@ export class Timeline {
       pen.fillRect(LEFT, y, width - LEFT - RIGHT, 1);
       for (const key of timed) {
         pen.fillStyle = color("--key");
-        pen.fillRect(this.x_of(key.time), y - 3, Math.max(2, this.x_of(key.time + key.hold) - this.x_of(key.time)), 6);
+        pen.fillRect(this.x_of(key.time), y - 3, Math.max(2, this.x_of(Math.min(key.until, this.seconds)) - this.x_of(key.time)), 6);
         pen.fillRect(this.x_of(key.time) - 2, y - 8, 4, 16);
       }
       for (const { time, kind } of marks) mark(pen, kind, this.x_of(time), y, color);
@@ -123,6 +126,17 @@ export class Timeline {
     pen.fill();
   }
 }
+
+// Goals of actors, which are written as a list or as a table with keys.
+export function goals_of(data) {
+  return Object.entries(data?.actors ?? {}).flatMap(([actor, { goals }]) => {
+    const path = ["actors", actor, "goals", ...(Array.isArray(goals) ? [] : ["keys"])];
+    return ((Array.isArray(goals) ? goals : goals?.keys) ?? []).map((goal, number) => ({ actor, goal, number, path: [...path, number] }));
+  });
+}
+
+// A key is held for seconds, a goal until a time, an appointment or the end.
+const held_until = ({ time, hold, until }) => (hold === true ? (typeof until === "number" ? until : Infinity) : time + (hold || 0));
 
 function mark(pen, kind, x, y, color) {
   pen.beginPath();

@@ -12,6 +12,7 @@ const FILM = 16 / 9;
 const WIDE = 20; // times the mesh of a plane
 const CROWD = 80; // bodies, beyond which each is drawn with fewer triangles ...
 const MULTITUDE = 800; // ... and with hardly any, and no shadows
+const CHEQUER = "0.05"; // contrast of a floor's squares
 const FLASH = 0.25; // s that a contact is shown
 
 const v = new THREE.Vector3(), q = new THREE.Quaternion(), m = new THREE.Matrix4(), one = new THREE.Vector3(1, 1, 1);
@@ -54,6 +55,7 @@ export class Viewport {
     this.grip = new THREE.Object3D();
     this.scene.add(this.grip);
     this.rim = { value: 0.01 }; // m
+    this.square = { value: 1 }; // m, of a floor
     this.glow = new THREE.Mesh(new THREE.BufferGeometry(), rim(this.rim));
     this.glow.visible = false;
     this.scene.add(this.glow);
@@ -105,6 +107,7 @@ export class Viewport {
         const dull = geometry.userData.flat || many > CROWD; // floors do not shine, and crowds not to be seen
         const vertexColors = geometry.hasAttribute("color");
         const material = dull ? new THREE.MeshLambertMaterial({ vertexColors }) : new THREE.MeshStandardMaterial({ roughness: 0.75, metalness: 0, vertexColors });
+        if (geometry.userData.flat) chequer(material, this.square);
         const mesh = new THREE.InstancedMesh(geometry, material, count);
         mesh.castShadow = !geometry.userData.flat;
         mesh.receiveShadow = true;
@@ -241,7 +244,7 @@ export class Viewport {
     this.keys = keys;
     for (const bead of this.beads ?? []) this.overlays.remove(bead);
     this.beads = keys.map((key) => {
-      const bead = new THREE.Mesh(BEAD, ink(this.color_of(key.actor)));
+      const bead = new THREE.Mesh(key.kind === "goal" ? GOAL : BEAD, ink(this.color_of(key.actor)));
       bead.position.set(...key.at);
       bead.userData = key;
       this.overlays.add(bead);
@@ -292,7 +295,7 @@ export class Viewport {
   flashes_at(frame) {
     const now = frame / this.take.fps;
     if (!this.overlays.visible) return [];
-    return this.take.events.filter(({ kind, time, details }) => kind === "contact begins" && details?.at && now - time >= 0 && now - time < FLASH).slice(-20);
+    return this.take.events.filter(({ kind, time, details }) => kind === "contact begins" && details?.at && now - time >= 0 && now - time < FLASH).slice(-10);
   }
 
   // Rings where something began to touch a moment ago.
@@ -309,7 +312,7 @@ export class Viewport {
       const age = (now - fresh[k].time) / FLASH;
       ring.position.set(...fresh[k].details.at);
       ring.lookAt(this.camera.position);
-      ring.scale.setScalar(this.size * (0.03 + 0.05 * age));
+      ring.scale.setScalar(ring.position.distanceTo(this.camera.position) * (0.006 + 0.014 * age));
       ring.material.opacity = 1 - age;
     });
   }
@@ -336,6 +339,17 @@ export class Viewport {
     this.renderer.render(this.scene, this.camera);
     this.drawn += 1;
     return true;
+  }
+
+  // What is seen, without what is only there to work with.
+  picture() {
+    const helper = this.gizmo.getHelper(), shown = [helper, this.glow].map((thing) => [thing, thing.visible]);
+    for (const [thing] of shown) thing.visible = false;
+    this.stale = true;
+    this.render();
+    for (const [thing, before] of shown) thing.visible = before;
+    this.stale = true;
+    return this.canvas.toDataURL("image/png");
   }
 
   // Where everything happens that moves, over all frames so far; of what is followed, what is around it now.
@@ -375,6 +389,7 @@ export class Viewport {
       sphere.radius = sphere.center.distanceTo(v.set(...camera.from)) * Math.tan(((camera.fov ?? 40) * Math.PI) / 360) * FILM;
     }
     this.size = Math.max(sphere.radius, 1e-3);
+    this.square.value = nice(this.size / 4);
     this.sun.position.copy(sphere.center).add(v.set(-0.5, -0.8, 1.6).multiplyScalar(2.2 * this.size));
     this.sun.target.position.copy(sphere.center);
     const half = 1.6 * this.size;
@@ -533,6 +548,7 @@ const COIL = new THREE.TubeGeometry(new (class extends THREE.Curve { // nine tur
     return at.set(wide * Math.cos(turn), wide * Math.sin(turn), LONG * t);
   }
 })(), 200, 0.16, 5);
+const GOAL = new THREE.OctahedronGeometry(1.5);
 const BEAD = new THREE.SphereGeometry(1, 20, 12), RING = new THREE.TorusGeometry(1, 0.12, 8, 40);
 const tidy = (x) => Number(x.toFixed(3));
 const median = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >> 1] ?? 0;
@@ -549,6 +565,23 @@ function ink(color, kind = THREE.MeshBasicMaterial, opacity = 1) {
 
 function line(geometry, color, opacity = 1) {
   return new THREE.Line(geometry, ink(color, THREE.LineBasicMaterial, opacity));
+}
+
+const nice = (x) => { const ten = 10 ** Math.floor(Math.log10(x)); return ten * (x / ten < 2 ? 1 : x / ten < 5 ? 2 : 5); };
+
+// Squares on a floor, as in films, averaged over a pixel: they show how fast things go, and do not flicker far away.
+function chequer(material, square) {
+  material.onBeforeCompile = (shader) => {
+    shader.uniforms.square = square;
+    shader.vertexShader = `varying vec2 floorAt;\n${shader.vertexShader.replace("#include <begin_vertex>", "#include <begin_vertex>\nfloorAt = (modelMatrix * instanceMatrix * vec4(position, 1.0)).xy;")}`;
+    shader.fragmentShader = `varying vec2 floorAt;
+uniform float square;
+vec2 wave(vec2 x) { x = mod(x, 2.0); return min(x, 2.0 - x); }
+${shader.fragmentShader.replace("#include <color_fragment>", `#include <color_fragment>
+vec2 at = floorAt / square, wide = max(fwidth(at), vec2(1e-3));
+vec2 mean = (wave(at + 0.5 * wide) - wave(at - 0.5 * wide)) / wide;
+diffuseColor.rgb *= 1.0 + ${CHEQUER} * mean.x * mean.y;`)}`;
+  };
 }
 
 // A line round what is selected: its back, drawn a little larger.
