@@ -22,10 +22,9 @@ ORDER = 230
 TITLE = "How to improve a toy"
 TEXT = (
     "Twelve bounders, each the best of a thousand drawn at random, are improved for 500 trials by changing an angle "
-    "here and there and keeping what helps. Steps that shrink do equally well whether fixed or drawn, but redrawing an "
-    "angle from its whole range falls behind, more than the paper found. Several angles at a time are better than one. "
-    "Accepting a change for the worse now and then (annealing) spoils everything if it happens too often, and gains "
-    "nothing that twelve runs could tell from chance."
+    "here and there and keeping what helps. Whether an angle changes by a step that shrinks or is drawn anew from its "
+    "whole range hardly matters, as the paper found. Several angles at a time are better than one. Accepting a change "
+    "for the worse now and then (annealing) helps a little, and spoils everything if it happens too often."
 )
 
 RUNS, TRIALS, FIRST = 12, 500, 1024
