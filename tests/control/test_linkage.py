@@ -149,7 +149,7 @@ class Asked:
         self.joints = make_joints(specs, oracle.bodies) if specs else None
         if self.joints is not None:
             assemble(oracle.bodies, self.joints)
-        self.handles = make_handles(actuators, len(oracle.bodies.mass), self.joints)
+        self.handles = make_handles(actuators, oracle.bodies, self.joints)
         actuators.linkage.driven[:] = 0
         self.actuators = actuators
 
