@@ -6,6 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated
 
@@ -338,6 +339,7 @@ def test_an_index_that_becomes_negative_is_found_with_bounds_checked(run, monkey
 @pytest.mark.skipif(bool(PLAIN), reason="attributes of functions are numba's inner matter")
 def test_a_part_with_many_vectors_puts_them_aside_in_whole_cache_lines():
     lines = "\n".join(f"        row[i] = row[i] * {k}.5 + row[i + {k % 9}]" for k in range(80))
+    lines += f"\n        row[i] += {time.time_ns()}"  # so that it was never compiled before
     names: dict = {}
     exec(f"def busy(row):\n    for i in range(len(row) - 9):\n{lines}", names)  # too long to be pasted into its caller
     busy = kernel(names["busy"], vectors=True)

@@ -61,7 +61,7 @@ STILL, GATHERED = 0.02, 10.0
 
 # What holds yields by this share: rows that say nothing new (a table has a leg too many) then share their load alike.
 # Rounding is far below, and what is lost of an answer far below what is worth pulling at.
-YIELDS = 1e-8
+YIELDS = 3e-8
 SLIGHT = 1e-6  # of a force that leads to a goal: by less nothing is pulled at
 GRASP = 2.0  # times the weight of what is loose: so hard must two sides press to hold it by a friction of 0.5, and more
 LIVELY = 0.01  # (rad)²: how far the swing of what stands may get on while control is held
