@@ -12,6 +12,7 @@ from impel.geometry.kinds import BLOB, BOX, CAPSULE, MESH, SPHERE
 from impel.kernel import kernel
 from impel.motion.rotations import axpy, cross, dot, get3, norm, scale, sub
 
+ENDING = 0.4  # of its radius: over how much of a capsule its side becomes its end
 STEP, STEP_SHARE = 1.5, 0.1  # cells of a mesh's grid, or a share of a blob's half thickness: apart from each side
 
 
@@ -39,8 +40,10 @@ def bends(shapes, s, inner, p, phi, u):
     if kind >= BOX:
         return 0.0, 0.0, axis
     if kind == CAPSULE:
-        return 1.0 / r if abs(p[2]) > shapes.size[s, 1] else 0.0, 1.0 / r, axis
-    return 0.0, 1.0 / r if abs(u[2]) < 0.5 else 0.0, axis  # the side of a cylinder, or a flat end
+        # What presses on the end of its side feels some of both: without a jump, which would cost or give energy.
+        beyond = min(max(0.5 + (abs(p[2]) - shapes.size[s, 1]) / (ENDING * r), 0.0), 1.0)
+        return beyond * beyond * (3.0 - 2.0 * beyond) / r, 1.0 / r, axis
+    return 0.0, (1.0 - u[2] * u[2]) / r, axis  # the side of a cylinder, or a flat end, or its rim
 
 
 @kernel
