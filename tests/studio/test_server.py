@@ -147,7 +147,8 @@ def test_a_huge_message_ends_only_its_own_connection(studio, talker):
 @pytest.mark.parametrize(
     "text", ["{", "[]", "7", '{"do": 3}', '{"do": "edit"}', '{"do": "edit", "path": [[]]}', '{"do": "open", "no": 1}',
              '{"do": "export", "format": "exe"}', '{"do": "pull", "number": 1, "to": [0, 0, 0]}', '{"do": "__init__"}',
-             '{"do": "live", "frame": "x"}', '{"do": "open", "example": {}}', '{"do": "open", "file": "%s"}' % (5000 * "x"),
+             '{"do": "live", "frame": "x"}', '{"do": "open", "example": {}}',
+             f'{{"do": "open", "file": "{5000 * "x"}"}}',
              '{"do": "search", "figure": "bounder", "seed": "x"}']
 )  # fmt: skip
 def test_what_is_not_understood_is_answered_in_one_line(talker, text):

@@ -69,7 +69,7 @@ export class Inspector {
       const row = this.field(name, this.resolve(field), [...path, name], value, (schema.required ?? []).includes(name) || name === kind);
       (value === undefined ? more : there).push(row);
     }
-    if (more.length) there.push(this.folded(`${path.join("-")} more`, there.length < 3, make("summary", { textContent: `${more.length} more` }), () => more));
+    if (more.length) there.push(this.folded(`${path.join("-")} more`, there.length < 3 && path.length < 3, make("summary", { textContent: `${more.length} more` }), () => more));
     return there;
   }
 
