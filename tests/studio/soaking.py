@@ -15,6 +15,7 @@ from browsing import BROWSER, MISSING, launched, new_page, studio_in
 SCENES = ("hop", "saloon", "reach", "desk_lamp")
 GROWTH = 1.10
 SETTLED = 300.0  # s, after which memory should not grow any more
+PATIENCE = 600.0  # s: it runs beside other work for an hour, and may have to wait for the machine
 
 
 def resident(pid: int) -> float:
@@ -89,6 +90,7 @@ def soak(seconds: float, seed: int) -> list[str]:
         browser = launched(playwright)
         try:
             page = new_page(browser, 800, 500)
+            page.set_default_timeout(1000 * PATIENCE)
             page.on("pageerror", lambda error: faults.append(f"page: {error}"))
             page.on("console", lambda told: faults.append(told.text) if told.type == "error" else None)
             page.goto(address)
