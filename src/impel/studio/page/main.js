@@ -50,6 +50,7 @@ const tell = {
     state.opened = message.opened;
     lay_out();
     if (!get("text").hidden) fetch_text();
+    else if (message.problems.length) show_tab("text"); // there it is mended
     if (!state.opened) open_gallery();
   },
   edited(message) {
@@ -285,6 +286,7 @@ function select(selection) {
   show_fields();
   attach();
   live_buttons();
+  wake();
 }
 
 function attach() {
@@ -295,6 +297,7 @@ function attach() {
   if (state.live || view.poking) view.attach(null);
   else if (bead) view.attach(bead.userData, bead.userData.at);
   else if (group === "bodies" && state.data.bodies[name] && !state.data.bodies[name].follows) view.attach({ path: ["bodies", name, "at"] }, state.data.bodies[name].at ?? [0, 0, 0]);
+  else if (group === "joints" && Array.isArray(state.data.joints?.[name]?.at)) view.attach({ path: ["joints", name, "at"] }, state.data.joints[name].at);
   else view.attach(null);
 }
 
@@ -352,7 +355,8 @@ const GROUPS = [
   ["pushes", "Pushes"], ["changes", "Changes"], ["cameras", "Cuts"],
 ];
 // Those of a list have no names: what they say of themselves instead.
-const label_of = (group, entry) => ({ pushes: () => `${entry.body}, ${entry.from ?? 0} s`, changes: () => `${entry.field.split(".").slice(1).join(".")}, ${entry.time} s`, cameras: () => `${entry.time} s` })[group]();
+const moment = (seconds = 0) => `${Number(Number(seconds).toFixed(2))} s`;
+const label_of = (group, entry) => ({ pushes: () => `${entry?.body}, ${moment(entry?.from)}`, changes: () => `${entry?.field}, ${moment(entry?.time)}`, cameras: () => moment(entry?.time) })[group]();
 
 function lay_out() {
   const item = (group, name, text, color) => make("button", { className: "item", title: text, onclick: () => select({ group, name }), "data-group": group, "data-name": String(name ?? "") },
@@ -649,7 +653,7 @@ const SHORTCUTS = [
   ["Space", "play or pause"], ["← →", "one frame back or on"], ["Home End", "to the start or the end"], ["F", "frame the action"],
   ["C", "follow the selected body"], ["H", "overlays"], ["L", "poke: play live, pull at bodies"], ["B", "throw a ball, live"],
   ["O", "switch the selected actor off and on, live"], ["K", "keep what happened live"], ["Delete", "remove what is selected"], ["Ctrl+Z, Ctrl+Shift+Z", "undo, redo"],
-  ["Ctrl+S", "save"], ["Tab", "from field to field"], ["Double click on a path", "a new key there"], ["?", "this list"],
+  ["Ctrl+S", "save"], ["Tab", "from field to field"], ["Click", "select; drag its arrows to move it"], ["Double click on a path", "a new key there"], ["?", "this list"],
 ];
 
 function show_shortcuts() {
@@ -666,7 +670,7 @@ function show_tab(name) {
     tab.setAttribute("aria-selected", String(on));
     get(tab.getAttribute("aria-controls")).hidden = !on;
   }
-  if (name === "text") fetch_text();
+  if (name === "text") { fetch_text(); notice(null, "text"); } // it stands there
   if (name === "plots" && state.take) plots.fill();
 }
 

@@ -127,7 +127,9 @@ export class Viewport {
     }
     this.ready = true;
     this.dress(looks);
-    this.draw_lines();
+    const lines = JSON.stringify([take.paths, take.wires, take.ropes.length, take.actuators, take.colors, looks.colors]);
+    if (!same || lines !== this.lines) this.draw_lines(); // else they are as they were, which is sooner seen
+    this.lines = lines;
     this.stale = true;
   }
 
