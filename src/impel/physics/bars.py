@@ -13,11 +13,10 @@ from impel.physics.patches import (
     add_sample,
     add_varied,
     distance,
-    facing,
     firm_at,
+    is_soft,
     press_ball,
-    press_point,
-    set_square,
+    press_facing,
 )
 from impel.physics.pressures import TIP, sum_layers
 
@@ -196,8 +195,6 @@ def press_flat_end(shapes, b, centre, outward, aside, r, motion, material, fines
         p = axpy(inside * DISC[s, 0], x, axpy(inside * DISC[s, 1], y, centre))
         phi, g = distance(shapes, b, p)
         if phi < 0.0:
-            area = min(r * r * DISC[s, 2], finest) * facing(outward, g)
-            if area > 0.0:
-                press_point(patch, p, g, -phi, area, motion, material)
-                if material[4] == 0.0:
-                    set_square(patch, outward, g, -phi, min(r * r * DISC[s, 2], finest), material)
+            press_facing(
+                patch, p, outward, g, -phi, min(r * r * DISC[s, 2], finest), motion, material, is_soft(material)
+            )

@@ -207,6 +207,22 @@ def set_square(patch, normal, u, depth, area, material):
     patch[MOMENT + 2] += moment[2]
 
 
+@kernel(inline=True)
+def is_soft(material):
+    """Whether no coating of a pair grows firmer by itself, as those do whose author did not tell how stiff they are."""
+    return material[4] == 0.0
+
+
+@kernel(inline=True)
+def press_facing(patch, p, normal, u, depth, area, motion, material, turns):
+    """Add a point of a surface that counts for so much area if it faces the field; perhaps one that turns by that."""
+    seen = facing(normal, u)
+    if seen > 0.0:
+        press_point(patch, p, u, depth, seen * area, motion, material)
+        if turns:
+            set_square(patch, normal, u, depth, area, material)
+
+
 @kernel
 def press_points(shapes, b, samples, a, centre, turn, half, motion, material, finest, patch):
     """The fixed points of a box or blob; `turn` holds the rows of the rotation from A's frame to B's,
@@ -240,11 +256,9 @@ def press_points(shapes, b, samples, a, centre, turn, half, motion, material, fi
             if phi < 0.0:
                 if not flat:
                     normal = transform(turn, get3(samples.normal, s))
-                area = facing(normal, g)
-                if area > 0.0:
-                    press_point(patch, p, g, -phi, area * min(samples.area[s], finest), motion, material)
-                    if material[4] == 0.0:
-                        set_square(patch, normal, g, -phi, min(samples.area[s], finest), material)
+                press_facing(
+                    patch, p, normal, g, -phi, min(samples.area[s], finest), motion, material, is_soft(material)
+                )
 
 
 @kernel(inline=True)
