@@ -62,7 +62,7 @@ def _segment_area(r, depth):
     return r * r * math.acos(1.0 - d / r) - 0.5 * (r - d) * chord, chord
 
 
-@kernel
+@kernel(inline=True)
 def far_distance(shapes, b, p):
     """As `distance`, but also right for a mesh that is farther away than its grid reaches: the axis of a bar may be."""
     if shapes.kind[b] == MESH:
@@ -80,11 +80,13 @@ def _side(shapes, b, centre, axis, at, r):
     along = dot(g, axis)
     across = math.sqrt(max(1e-12, 1.0 - along * along))
     gap = phi - r * across
+    if shapes.kind[b] >= BOX:
+        return phi, g, along, across, gap
     if shapes.kind[b] <= CYLINDER:
         # The wall is looked at from the axis, where it is nearest; until it is beside the bar it has bent away.
         e = scale(axpy(-along, g, axis), 1.0 / across)
         gap += 0.5 * bend_along(bends(shapes, b, r, p, phi, g), e) * (phi * along) ** 2
-    elif shapes.kind[b] < BOX:
+    else:
         near, there = distance(shapes, b, axpy(-r / across, axpy(-along, axis, g), p))
         if dot(there, g) > 0.5:
             gap = near
