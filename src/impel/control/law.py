@@ -29,7 +29,8 @@ def factor_dense(matrix, n):
     """Turn a symmetric matrix without negative eigenvalues, of which only the upper half is read, into its Cholesky
     factor: there, and mirrored in the lower half, so that whatever uses it goes along rows.
 
-    Rows that say nothing new get a pivot of zero, and solutions a zero there.
+    On the diagonal stand the inverses of its entries, so that solving need not divide; and zeros for rows that say
+    nothing new, where solutions then are zero.
     """
     for i in range(n):
         diagonal = matrix[i, i]
@@ -42,9 +43,8 @@ def factor_dense(matrix, n):
             factor = matrix[i, k]
             for j in range(i, n):
                 matrix[i, j] -= factor * matrix[k, j]
-        pivot = math.sqrt(matrix[i, i]) if matrix[i, i] > REDUNDANT * diagonal else 0.0
-        matrix[i, i] = pivot
-        share = _over(1.0, pivot)
+        share = 1.0 / math.sqrt(matrix[i, i]) if matrix[i, i] > REDUNDANT * diagonal else 0.0
+        matrix[i, i] = share
         for j in range(i + 1, n):
             matrix[i, j] *= share
         for j in range(i + 1, n):
@@ -57,17 +57,17 @@ def solve_dense(factor, n, x):
     solve_half(factor, 0, n, x)
     i = n - 1
     while i >= 3:
-        a = _over(x[i], factor[i, i])
-        b = _over(x[i - 1] - a * factor[i, i - 1], factor[i - 1, i - 1])
-        c = _over(x[i - 2] - a * factor[i, i - 2] - b * factor[i - 1, i - 2], factor[i - 2, i - 2])
+        a = x[i] * factor[i, i]
+        b = (x[i - 1] - a * factor[i, i - 1]) * factor[i - 1, i - 1]
+        c = (x[i - 2] - a * factor[i, i - 2] - b * factor[i - 1, i - 2]) * factor[i - 2, i - 2]
         less = a * factor[i, i - 3] + b * factor[i - 1, i - 3] + c * factor[i - 2, i - 3]
-        d = _over(x[i - 3] - less, factor[i - 3, i - 3])
+        d = (x[i - 3] - less) * factor[i - 3, i - 3]
         x[i], x[i - 1], x[i - 2], x[i - 3] = a, b, c, d
         for k in range(i - 3):
             x[k] -= a * factor[i, k] + b * factor[i - 1, k] + c * factor[i - 2, k] + d * factor[i - 3, k]
         i -= 4
     while i >= 0:
-        x[i] = _over(x[i], factor[i, i])
+        x[i] = x[i] * factor[i, i]
         for k in range(i):
             x[k] -= x[i] * factor[i, k]
         i -= 1
@@ -78,25 +78,20 @@ def solve_half(factor, first, n, x):
     """Halfway: x by the inverse of the lower factor, where x is zero before `first`. Four at a time, as above."""
     i = first
     while i + 3 < n:
-        a = _over(x[i], factor[i, i])
-        b = _over(x[i + 1] - a * factor[i, i + 1], factor[i + 1, i + 1])
-        c = _over(x[i + 2] - a * factor[i, i + 2] - b * factor[i + 1, i + 2], factor[i + 2, i + 2])
+        a = x[i] * factor[i, i]
+        b = (x[i + 1] - a * factor[i, i + 1]) * factor[i + 1, i + 1]
+        c = (x[i + 2] - a * factor[i, i + 2] - b * factor[i + 1, i + 2]) * factor[i + 2, i + 2]
         less = a * factor[i, i + 3] + b * factor[i + 1, i + 3] + c * factor[i + 2, i + 3]
-        d = _over(x[i + 3] - less, factor[i + 3, i + 3])
+        d = (x[i + 3] - less) * factor[i + 3, i + 3]
         x[i], x[i + 1], x[i + 2], x[i + 3] = a, b, c, d
         for k in range(i + 4, n):
             x[k] -= a * factor[i, k] + b * factor[i + 1, k] + c * factor[i + 2, k] + d * factor[i + 3, k]
         i += 4
     while i < n:
-        x[i] = _over(x[i], factor[i, i])
+        x[i] = x[i] * factor[i, i]
         for k in range(i + 1, n):
             x[k] -= x[i] * factor[i, k]
         i += 1
-
-
-@kernel(inline=True)
-def _over(value, pivot):
-    return value / pivot if pivot > 0.0 else 0.0
 
 
 @kernel

@@ -391,7 +391,7 @@ def _rises(actuators, handles, h, stuck):
             shares[j, i] = through[j, first + i]
             for k in range(i):
                 shares[j, i] -= handles.parted[k, i] * shares[j, k]
-            shares[j, i] = shares[j, i] / handles.parted[i, i] if handles.parted[i, i] > 0.0 else 0.0
+            shares[j, i] *= handles.parted[i, i]
     for i in range(n):
         size = math.sqrt(actuators.whole_inertia[handles.source[i]])
         left[i] = -anyway[i]
