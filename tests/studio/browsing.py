@@ -43,4 +43,4 @@ def studio_in(folder: str | Path, *arguments: str) -> Iterator[tuple[str, subpro
         yield run.stdout.readline().split()[-1], run
     finally:
         run.terminate()
-        run.wait(20)
+        run.wait(60)

@@ -13,8 +13,10 @@ from pathlib import Path
 from browsing import BROWSER, MISSING, launched, new_page, studio_in
 
 SCENES = ("hop", "saloon", "reach", "desk_lamp")
+WORKS = ("undo", "redo", "scrub", "play", "poke", "open", "reload", "text", "plots")
 GROWTH = 1.10
 SETTLED = 300.0  # s, after which memory should not grow any more
+PATIENCE = 600.0  # s: it runs beside other work for an hour, and may have to wait for the machine
 
 
 def resident(pid: int) -> float:
@@ -35,11 +37,9 @@ def used(page) -> float:
     return size / 2**20
 
 
-def work(page, chance) -> None:
+def work(page, chance, what=None) -> None:
     """One thing that a person might do."""
-    what = chance.choice(
-        ["edit"] * 5 + ["undo", "redo", "scrub", "scrub", "play", "poke", "open", "reload", "text", "plots"]
-    )
+    what = what or chance.choice(["edit"] * 5 + ["scrub"] + list(WORKS))
     if what == "edit":
         page.evaluate(
             """(x) => { const bodies = Object.entries(studio.data.bodies).filter(([, b]) => !b.fixed);
@@ -89,13 +89,17 @@ def soak(seconds: float, seed: int) -> list[str]:
         browser = launched(playwright)
         try:
             page = new_page(browser, 800, 500)
+            page.set_default_timeout(1000 * PATIENCE)
             page.on("pageerror", lambda error: faults.append(f"page: {error}"))
             page.on("console", lambda told: faults.append(told.text) if told.type == "error" else None)
             page.goto(address)
             page.wait_for_selector("#gallery[open]")
             page.evaluate("document.getElementById('gallery').close()")
-            page.evaluate("studio.open_scene({example: 'hop'})")
-            page.wait_for_function("studio.take?.ended")
+            for name in SCENES:  # what is loaded once is loaded before it counts
+                page.evaluate("(name) => studio.open_scene({example: name})", name)
+                page.wait_for_function(f"studio.name === '{name}.yaml' && studio.take?.ended")
+                for what in ("poke", "plots"):
+                    work(page, chance, what)
             server, heap = [], []
             began, done, looked = time.monotonic(), 0, 0.0
             while (now := time.monotonic() - began) < seconds:

@@ -146,7 +146,10 @@ def test_a_huge_message_ends_only_its_own_connection(studio, talker):
 
 @pytest.mark.parametrize(
     "text", ["{", "[]", "7", '{"do": 3}', '{"do": "edit"}', '{"do": "edit", "path": [[]]}', '{"do": "open", "no": 1}',
-             '{"do": "export", "format": "exe"}', '{"do": "pull", "number": 1, "to": [0, 0, 0]}', '{"do": "__init__"}']
+             '{"do": "export", "format": "exe"}', '{"do": "pull", "number": 1, "to": [0, 0, 0]}', '{"do": "__init__"}',
+             '{"do": "live", "frame": "x"}', '{"do": "open", "example": {}}',
+             f'{{"do": "open", "file": "{5000 * "x"}"}}',
+             '{"do": "search", "figure": "bounder", "seed": "x"}']
 )  # fmt: skip
 def test_what_is_not_understood_is_answered_in_one_line(talker, text):
     talker.socket.send(text)
@@ -154,6 +157,14 @@ def test_what_is_not_understood_is_answered_in_one_line(talker, text):
         pass
     assert len(message["problems"]) == 1
     assert "own" not in message["problems"][0], "no fault of the studio's own"
+
+
+def test_what_comes_after_an_entry_that_is_removed_moves_up_for_all_who_look(talker):
+    talker.ask("open", file="hop.yaml")
+    talker.ask("edit", path=["actors", "ball", "move", "keys", 2], remove=True)
+    keys = talker.told["document"]["data"]["actors"]["ball"]["move"]["keys"]
+    assert [key if isinstance(key, list) else key["at"] for key in keys[1:3]] == [[-1, 0, 1.2], [1.2, 0.4, 0.5]]
+    assert len(keys) == 4
 
 
 def test_a_flood_of_messages_is_survived(talker):
@@ -346,7 +357,10 @@ def test_killed_it_loses_nothing(folder):
 
 
 def test_threads_are_gone_with_the_studio(folder):
-    assert not [thread for thread in threading.enumerate() if thread.name == "rehearsal"]
+    left = [thread for thread in threading.enumerate() if thread.name == "rehearsal"]
+    for thread in left:
+        thread.join(20)  # what it was at when the studio ended
+    assert not [thread for thread in left if thread.is_alive()]
 
 
 def test_what_has_no_file_yet_is_kept_too(talker, folder):

@@ -1,5 +1,7 @@
 """Blobs: shapes that flow together around a skeleton of points, segments and curves."""
 
+import functools
+import json
 from typing import Any
 
 import numpy as np
@@ -111,8 +113,17 @@ def blob_moments(elements: Floats, blend: float) -> tuple[float, Floats, Floats]
 
 
 def blob_mesh(blob: dict[str, Any], cells: int = CELLS) -> tuple[Floats, Floats, NDArray[np.int64]]:
-    """Vertices, outward normals and triangles of a blob's surface, in the frame it was written in."""
-    return surface_mesh(blob_elements(blob), float(blob.get("blend", 0.0)), cells)
+    """Vertices, outward normals and triangles of a blob's surface, in its frame; shared: to be copied, not changed."""
+    return _kept_mesh(json.dumps(blob), cells)
+
+
+@functools.lru_cache(maxsize=32)  # a body takes up to 2 s and 1 MB, and is drawn again with every toy, take and picture
+def _kept_mesh(written: str, cells: int) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    blob = json.loads(written)
+    mesh = surface_mesh(blob_elements(blob), float(blob.get("blend", 0.0)), cells)
+    for array in mesh:
+        array.flags.writeable = False
+    return mesh
 
 
 def surface_mesh(elements: Floats, blend: float, cells: int) -> tuple[Floats, Floats, NDArray[np.int64]]:

@@ -18,7 +18,7 @@ import numba
 import numpy as np
 
 # Modules of this room that decide on machine code, and how it is written down.
-ROOM = ("caching", "compiling", "digest", "indices", "inner", "lowering", "parts", "structs")
+ROOM = ("caching", "compiling", "digest", "indices", "inner", "lowering", "parts", "shortcuts", "structs")
 
 # Settings of numba that make other machine code.
 SETTINGS = ("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "ENABLE_AVX", "DEBUGINFO_DEFAULT")

@@ -11,11 +11,12 @@ PLAIN = "IMPEL_PLAIN_NUMBA is set" if os.environ.get("IMPEL_PLAIN_NUMBA") else "
 if not PLAIN:
     try:
         from numba import _dynfunc  # type: ignore[attr-defined]
-        from numba.core import base, dispatcher, event, ir, transforms
+        from numba.core import base, dispatcher, event, interpreter, ir, ssa, transforms, typeinfer
         from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs
-        from numba.core.codegen import JITCodeLibrary
+        from numba.core.codegen import CodeLibrary, JITCodeLibrary
         from numba.core.compiler import Compiler, CompileResult, _LowerResult, compile_result
         from numba.core.compiler_machinery import FunctionPass, LoweringPass, register_pass
+        from numba.core.errors import NumbaError, TypingError
         from numba.core.funcdesc import PythonFunctionDescriptor
         from numba.core.lowering import Lower
         from numba.core.postproc import PostProcessor, VariableLifetime
@@ -23,6 +24,7 @@ if not PLAIN:
         from numba.core.serialize import dumps
         from numba.core.targetconfig import TargetConfig
         from numba.core.typed_passes import NativeLowering, NoPythonSupportedFeatureValidation
+        from numba.core.typeinfer import ConstraintNetwork
         from numba.core.types.functions import BaseFunction
         from numba.core.typing.templates import AttributeTemplate
     except ImportError as missing:
@@ -33,17 +35,21 @@ __all__ = [
     "AttributeTemplate",
     "BaseFunction",
     "CPUDispatcher",
+    "CodeLibrary",
     "CompileResult",
     "Compiler",
+    "ConstraintNetwork",
     "FunctionPass",
     "JITCodeLibrary",
     "Lower",
     "LoweringPass",
     "NativeLowering",
     "NoPythonSupportedFeatureValidation",
+    "NumbaError",
     "PostProcessor",
     "PythonFunctionDescriptor",
     "TargetConfig",
+    "TypingError",
     "VariableLifetime",
     "_LowerResult",
     "_dynfunc",
@@ -54,7 +60,10 @@ __all__ = [
     "dispatcher",
     "dumps",
     "event",
+    "interpreter",
     "ir",
     "register_pass",
+    "ssa",
     "transforms",
+    "typeinfer",
 ]

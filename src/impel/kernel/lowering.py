@@ -106,6 +106,7 @@ class ShortLower(Lower):
     """Numba's lowering of one function, which counts no references and tells debuggers nothing."""
 
     _implementations: ClassVar[dict[Any, Any]] = {}  # of operators, for the types of their operands
+    _sizes: ClassVar[dict[Any, int]] = {}
 
     def _find_singly_assigned_variable(self) -> None:
         """Which variables need no memory: those that are set in one place, which comes before all others."""
@@ -140,10 +141,9 @@ class ShortLower(Lower):
 
     def size_of(self, kind: Any) -> int:
         """Bytes in memory."""
-        key = (id(self.context), kind)
-        if key not in self._implementations:
-            self._implementations[key] = self.context.get_abi_sizeof(self.context.get_data_type(kind))
-        return int(self._implementations[key])
+        if kind not in self._sizes:
+            self._sizes[kind] = int(self.context.get_abi_sizeof(self.context.get_data_type(kind)))
+        return self._sizes[kind]
 
     def lower_block(self, block: Any) -> None:
         for inst in block.body:
@@ -190,6 +190,8 @@ class ShortLower(Lower):
 
     def _assign(self, kind: Any, inst: Any) -> Any:
         value = inst.value
+        if isinstance(kind, types.Dispatcher):  # which one it is, its type tells
+            return self.context.get_value_type(kind)(None)
         if type(value) is ir.Expr:
             way = _WAYS.get(value.op)
             result = way(self, kind, value, inst.target.name) if way else None
@@ -308,7 +310,7 @@ class ShortLower(Lower):
         signature = self.fndesc.calltypes[expr]
         if function is operator.pow or not all(isinstance(each, types.Number) for each in signature.args):
             return None
-        key = (id(self.context), function, signature.args)
+        key = (function, signature.args)  # all kernels want the same of divisions by nothing
         if key not in self._implementations:
             operation = self.context.typing_context.resolve_value_type(function)
             called = operation.get_call_type(self.context.typing_context, signature.args, {})

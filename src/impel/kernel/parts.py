@@ -8,11 +8,8 @@ as fast.
 """
 
 import functools
-import gc
 import pickle
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from types import CodeType, SimpleNamespace
+from types import CodeType
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -20,10 +17,10 @@ from numba import types
 
 from impel.kernel import shelf
 from impel.kernel.caching import KernelCache
-from impel.kernel.digest import digest, unchanged
+from impel.kernel.digest import digest
 from impel.kernel.indices import CountFromFront
 from impel.kernel.inner import (
-    BaseFunction,
+    CodeLibrary,
     Compiler,
     CPUDispatcher,
     JITCodeLibrary,
@@ -31,21 +28,14 @@ from impel.kernel.inner import (
     LoweringPass,
     NativeLowering,
     NoPythonSupportedFeatureValidation,
-    PostProcessor,
     PythonFunctionDescriptor,
-    TargetConfig,
-    VariableLifetime,
     _dynfunc,
     _LowerResult,
-    base,
     compile_result,
-    dispatcher,
-    event,
-    ir,
     register_pass,
-    transforms,
 )
 from impel.kernel.lowering import ShortLower
+from impel.kernel.shortcuts import undisturbed
 
 
 class Whole(CPUDispatcher):
@@ -57,22 +47,8 @@ class Whole(CPUDispatcher):
         self._cache = KernelCache(kernel)
 
     def compile(self, sig: Any) -> Any:
-        with _undisturbed():
+        with undisturbed():
             return super().compile(sig)
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """While kernels are compiled, objects come by the million and hardly any go: looking for garbage again and again
-    was a quarter of all the time."""
-    looks = gc.isenabled()
-    gc.disable()
-    try:
-        with unchanged():
-            yield
-    finally:
-        if looks:
-            gc.enable()
 
 
 class Part(CPUDispatcher):
@@ -99,6 +75,17 @@ class _Code(JITCodeLibrary):
 
     kept_as: str | None = None  # its name on the shelf
 
+    def __init__(self, codegen: Any, name: str) -> None:
+        CodeLibrary.__init__(self, codegen, name)  # without numba's empty module, to link everything into
+        self._linking_libraries: list[Any] = []
+        self._shared_module = None
+
+    def add_ir_module(self, module: Any) -> None:
+        """Verified with the kernel that it becomes a part of."""
+        self._final_module = llvm.parse_assembly(str(module))
+        self._final_module.name = module.name
+        self._optimize_functions(self._final_module)
+
     @property
     def parts(self) -> list["_Code"]:
         return [each for each in dict.fromkeys(self._linking_libraries) if isinstance(each, _Code)]
@@ -110,6 +97,16 @@ class _Code(JITCodeLibrary):
         for function in module.functions:
             if not function.is_declaration:
                 manager.run(function, builder)
+
+    def _get_module_for_linking(self) -> Any:
+        """As numba does it, but without a copy that nobody needs: it is only ever linked into others."""
+        self._ensure_finalized()
+        if self._shared_module is None:
+            for function in self._final_module.functions:
+                if not function.is_declaration and function.linkage == llvm.Linkage.external:
+                    function.linkage = "linkonce_odr"
+            self._shared_module = self._final_module
+        return self._shared_module
 
     def finalize(self) -> None:
         """Link in what numba itself has compiled for this part; other parts are linked only once, at the end."""
@@ -124,6 +121,16 @@ class _Code(JITCodeLibrary):
 
 class _WholeCode(JITCodeLibrary):
     """Intermediate code of what Python calls."""
+
+    counts = False  # references to arrays
+
+    def _optimize_final_module(self) -> None:
+        """At once, where there are no references whose counts numba would leave out in between."""
+        if self.counts:
+            super()._optimize_final_module()
+            return
+        manager, builder = self._codegen._module_pass_manager()
+        manager.run(self._final_module, builder)
 
     def finalize(self) -> None:
         """Link callers before what they call: LLVM leaves out whatever nobody has mentioned so far."""
@@ -219,6 +226,7 @@ class _LowerWhole(NativeLowering):
 
     def run_pass(self, state: Any) -> bool:
         state.library = _WholeCode(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.counts = state.flags.nrt
         state.library.enable_object_caching()
         self._lower = _lowering(state)
         return bool(super().run_pass(state))
@@ -244,111 +252,6 @@ IDLE = {
     "DumpParforDiagnostics",
     "IRLegalization",
 }
-
-
-def _compare_quickly() -> None:
-    """Numba compares its settings at every call that it types, and builds two dictionaries with all of them for that:
-    a tenth of all the time. Most are the same ones."""
-    compare: Any = TargetConfig.__eq__
-    digits = functools.cache(lambda kind: hash(tuple(sorted(kind.options))))
-
-    def same(self: Any, other: object) -> Any:
-        return (type(self) is type(other) and self._values == other._values) or compare(self, other)  # type: ignore[attr-defined]
-
-    TargetConfig.__eq__ = same  # type: ignore[method-assign]
-    TargetConfig.__hash__ = lambda self: digits(type(self))  # type: ignore[method-assign]
-
-
-_compare_quickly()
-
-
-def _resolve_once() -> None:
-    """Numba tries all that an operator could mean, with the same result, wherever it stands between numbers: a tenth of
-    all the time."""
-    resolve: Any = BaseFunction.get_call_type
-
-    def remembered(self: Any, context: Any, args: Any, kws: Any) -> Any:
-        known = self.__dict__.setdefault("_known", {})
-        asked = (args, tuple(kws.items()), len(self.templates))
-        if asked not in known:
-            known[asked] = resolve(self, context, args, kws)
-        return known[asked]
-
-    BaseFunction.get_call_type = remembered  # type: ignore[method-assign]
-
-
-_resolve_once()
-
-
-def _list_quickly() -> None:
-    """Numba lists the variables of each instruction again and again, by a search through all that it consists of."""
-
-    def listed(self: Any, value: Any) -> list[Any]:
-        kind = type(value)
-        if kind is ir.Var:
-            return [value]
-        if kind in _PLAIN:
-            return []
-        if kind is dict:
-            value = value.values()
-        elif kind is not list and kind is not tuple:
-            return value.list_vars() if isinstance(value, ir.Inst) else []
-        found: list[Any] = []
-        for each in value:
-            kind = type(each)
-            if kind is ir.Var:
-                found.append(each)
-            elif kind not in _PLAIN:
-                found += listed(self, each)
-        return found
-
-    ir.Inst._rec_list_vars = listed  # type: ignore[method-assign]
-
-
-_PLAIN = {str, int, float, bool, type(None), ir.Loc}
-
-_list_quickly()
-
-
-def _tell_nobody() -> None:
-    """Numba makes an event of every call of LLVM, even if nobody listens; and each kernel listens while it is compiled,
-    for a table of times that nobody reads, to all events of all its parts: a tenth of all the time."""
-
-    def only_if_heard(tell: Any) -> Any:
-        return lambda kind, *more, **named: tell(kind, *more, **named) if event._registered[kind] else None
-
-    event.start_event, event.end_event = only_if_heard(event.start_event), only_if_heard(event.end_event)
-    deaf = lambda kind, callback: nullcontext()  # noqa: E731
-    dispatcher.ev = SimpleNamespace(trigger_event=event.trigger_event, install_timer=deaf)  # type: ignore[attr-defined]
-
-
-_tell_nobody()
-
-
-def _ask_once() -> None:
-    """Numba inspects the signature of what implements an operator wherever that is used."""
-    base._has_loc = functools.cache(base._has_loc)
-
-
-_ask_once()
-
-
-def _forget_lifetimes() -> None:
-    """After each pass numba finds out anew where each variable is alive: only generators and references need that."""
-    find: Any = PostProcessor.run
-
-    def run(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
-        if gc.isenabled() or emit_dels or self.func_ir.is_generator:  # not one of ours
-            find(self, emit_dels, extend_lifetimes)
-        else:
-            self.func_ir.blocks = transforms.canonicalize_cfg(self.func_ir.blocks)
-            self.func_ir.variable_lifetime = VariableLifetime(self.func_ir.blocks)
-            self.func_ir.generator_info = None
-
-    PostProcessor.run = run  # type: ignore[method-assign]
-
-
-_forget_lifetimes()
 
 
 class WholeCompiler(Compiler):

@@ -23,7 +23,7 @@ from impel.motion.rotations import (
     unrotate,
 )
 from impel.physics.broadphase import COUNTS, MOST, UNLISTED
-from impel.physics.patches import box_around, facing, overlap, press_point, rows_of, set_square
+from impel.physics.patches import box_around, is_soft, overlap, press_facing, rows_of
 
 MARGIN = 0.05  # of the way to the middle of the smaller box: by which a point may move until a new list is due
 
@@ -95,8 +95,4 @@ def press_listed(contacts, p, side, centre, rows, half, motion, material, finest
             continue
         phi, g = inside_box(x, half)
         normal = transform(rows, get3(samples.normal, s))
-        area = facing(normal, g)
-        if area > 0.0:
-            press_point(patch, x, g, -phi, area * min(samples.area[s], finest), motion, material)
-            if material[4] == 0.0:
-                set_square(patch, normal, g, -phi, min(samples.area[s], finest), material)
+        press_facing(patch, x, normal, g, -phi, min(samples.area[s], finest), motion, material, is_soft(material))

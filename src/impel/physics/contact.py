@@ -211,8 +211,8 @@ def _finest_points(shapes: Shapes, samples: Samples | None) -> Floats:
             area = samples.area[rows[0, 0] : rows[-1, 1]]
             area = area[area > 0.0]  # without edges
             # A corner of a box has a quarter of a cell, so that four times the least is a cell of its finest face. A
-            # mesh has fine points where it is curved, and is as flat as its coarse ones.
-            finest[i] = 4 * area.min() if kind == BOX else np.quantile(area, 0.9 if kind == MESH else 0.5)
+            # mesh or a blob has fine points where it is curved, and is as flat as its coarse ones.
+            finest[i] = 4 * area.min() if kind == BOX else np.quantile(area, 0.9)
     return finest
 
 
@@ -465,7 +465,7 @@ def _press_into(contacts, p, side, a, b, qa, qb, apart, motion, material, patch)
         elif shapes.kind[b] == MESH:
             press_ball_all_round(shapes, b, radius, centre, g, motion, material, patch, contacts.patch)
         else:
-            press_ball(radius, centre, g, phi, 1.0, motion, material, patch)
+            press_ball(shapes, b, radius, centre, g, phi, 1.0, motion, material, patch)
         return gap, speed
     turn = multiply(conjugate(qb), qa)
     if kind == BOX and shapes.kind[b] == BOX:

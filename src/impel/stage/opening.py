@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.control.specs import felt_stiffness
+from impel.control.specs import CATCHES
 from impel.files import Problem
 from impel.geometry.kinds import CORE, INNER, MESH, PLANE, RADIUS, SKIN
 from impel.geometry.overlap import deepest_point, overlap_by
@@ -64,20 +64,18 @@ def strengths(scene: Scene, source: str = "scene") -> Iterator[str]:
         owner, field = name.rsplit(".", 1) if goals else (name, kind)
         written, label = getattr(scene.actors[owner], field).strength, name if goals else label
         weight = float(actuators.weight[a])
-        stiffness = felt_stiffness(float(actuators.stiffness[a]), float(actuators.damping[a]))
-        pull = float(actuators.inertia[a] * stiffness * actuators.base[a])
-        if goals:
-            pull = float(actuators.calm[a]) / 2 - weight
-        parts = f"twice {plain(weight, 3)} to hold still and {plain(pull, 3)} to move"
-        auto = f"{plain(2 * (weight + pull), 3)} {unit}: {parts}"
+        auto = float(actuators.calm[a])
+        pull = (auto - CATCHES * weight) / 2
+        parts = f"{plain(CATCHES, 3)} times {plain(weight, 3)} to hold still and twice {plain(pull, 3)} to move"
+        amount = f"{plain(auto, 3)} {unit}: {parts}"
         if written == "auto":
-            yield f"actors.{label}.strength: auto comes to {auto}"
+            yield f"actors.{label}.strength: auto comes to {amount}"
         elif written == "unlimited":
-            yield f"actors.{label}.strength: is unlimited; auto would come to {auto}"
+            yield f"actors.{label}.strength: is unlimited; auto would come to {amount}"
         else:
             most = "at most " if isinstance(written, list) else ""
             own = f"{most}{plain(float(actuators.strength[a]), 3)} {unit}"
-            yield f"actors.{label}.strength: is {own}; auto would come to {auto}"
+            yield f"actors.{label}.strength: is {own}; auto would come to {amount}"
 
 
 def displaced(stage: Stage, compiled: Compiled, scene: Scene) -> Iterator[str]:

@@ -9,6 +9,7 @@ from impel.gallery.loading import SCENES
 HERE = Path(__file__).parent / "examples"  # put there when a wheel is built
 CLONE = Path(__file__).parents[3] / "examples"  # where they are in a clone
 
+_FIRST = "hop"  # the one that the README begins with
 _OF_THE_GALLERY = ("blow", "bird", "snake", "nursery", "collisions", "moods")
 
 
@@ -16,7 +17,7 @@ _OF_THE_GALLERY = ("blow", "bird", "snake", "nursery", "collisions", "moods")
 def _files() -> dict[str, Path]:
     folder = HERE if HERE.is_dir() else CLONE
     found = {file.stem: file for file in sorted(folder.glob("*.yaml"))}
-    return found | {name: SCENES / f"{name}.yaml" for name in _OF_THE_GALLERY}
+    return {_FIRST: found[_FIRST]} | found | {name: SCENES / f"{name}.yaml" for name in _OF_THE_GALLERY}
 
 
 def example_folders() -> tuple[Path, ...]:
@@ -26,7 +27,7 @@ def example_folders() -> tuple[Path, ...]:
 
 def example_text(name: str) -> tuple[str, Path]:
     """The text of an example, and where what it names is to be looked for."""
-    if name not in _files():
+    if not isinstance(name, str) or name not in _files():
         raise Problem(f"example: there is none called {name!r}; there is {', '.join(_files())}")
     return read_text(_files()[name]), _files()[name].parent
 

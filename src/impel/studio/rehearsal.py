@@ -34,6 +34,7 @@ SNAPSHOTS = 40  # over a run
 SNAPSHOT_BYTES = 64 * 2**20  # of all of them
 STAYS = 0.25  # s after a run, in which nothing else is wanted: then soft surfaces are made
 LIVE_SECONDS = 120.0  # how long one may play on beyond the end
+LEAVE = 2.0  # s that is waited for the thread at the end: it may be compiling, and leaves nothing behind
 
 
 class Cast(NamedTuple):
@@ -156,7 +157,7 @@ class Rehearsal:
             self._stopped, self._wanted = True, None
             self._wake.notify_all()
         self._ended.put(None)
-        self._thread.join(10)
+        self._thread.join(LEAVE)
 
     def _work(self) -> None:
         while True:

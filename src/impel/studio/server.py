@@ -10,8 +10,9 @@ import json
 import secrets
 import struct
 import tempfile
+import threading
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import numpy as np
 import uvicorn
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route, WebSocketRoute
@@ -46,6 +48,42 @@ VERSION = 1
 EXPORTS = ("npz", "csv", "glb", "mp4", "gif", "png")
 PAGE = Path(__file__).parent / "page"
 THREE = Path(__file__).parent / "three"  # three.js, which `make studio` and the wheel bring
+
+
+class Aside:
+    """Does what takes long in threads; when the studio ends, nobody waits for them."""
+
+    def __init__(self) -> None:
+        self.awaited: set[asyncio.Future[Any]] = set()
+
+    async def do(self, work: Callable[..., Any], *given: Any) -> Any:
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Any] = loop.create_future()
+
+        def told(result: Any, error: Exception | None) -> None:
+            if not future.done():
+                future.set_result(result) if error is None else future.set_exception(error)
+
+        def carried_out() -> None:
+            result, error = None, None
+            try:
+                result = work(*given)
+            except Exception as raised:
+                error = raised
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(told, result, error)
+
+        self.awaited.add(future)
+        threading.Thread(target=carried_out, daemon=True).start()
+        try:
+            return await future
+        finally:
+            self.awaited.discard(future)
+
+    def end(self) -> None:
+        for future in self.awaited:
+            if not future.done():
+                future.set_exception(HTTPException(503, "impel has ended"))
 
 
 class Guard:
@@ -84,8 +122,8 @@ class Guard:
 class Connection:
     """One open socket: what it was told, which frames it has, and how many of them it has acknowledged."""
 
-    def __init__(self, socket: WebSocket, session: Session) -> None:
-        self.socket, self.session = socket, session
+    def __init__(self, socket: WebSocket, session: Session, aside: Aside) -> None:
+        self.socket, self.session, self.aside = socket, session, aside
         self.words: deque[str] = deque()
         self.last_words: str | None = None  # of a run, after all its rows
         self.wake = asyncio.Event()
@@ -132,7 +170,7 @@ class Connection:
         number = message.get("id") if isinstance(message, dict) else None
         try:
             if isinstance(message, dict) and message.get("do") == "export":
-                answer = await export(self.session, message)
+                answer = await export(self.session, self.aside, message)
             else:
                 answer = self.session.do(message)
             self.say({"id": number, "ok": answer})
@@ -187,7 +225,7 @@ def packed(run: Run, first: int, rows: Any) -> bytes:
     return header + np.ascontiguousarray(rows, "<f4").tobytes()
 
 
-async def export(session: Session, message: dict[str, Any]) -> dict[str, Any]:
+async def export(session: Session, aside: Aside, message: dict[str, Any]) -> dict[str, Any]:
     """Write the take in a thread; the answer says where it can be fetched."""
     ending = message.get("format")
     if ending not in EXPORTS:
@@ -198,12 +236,12 @@ async def export(session: Session, message: dict[str, Any]) -> dict[str, Any]:
     name = secrets.token_hex(8)
     folder = Path(tempfile.mkdtemp(prefix="impel-"))
     file = folder / f"{Path(session.document.name).stem}.{ending}"
-    await asyncio.to_thread(session.write, file, message.get("camera"), bool(message.get("overlays")), fps)
+    await aside.do(session.write, file, message.get("camera"), bool(message.get("overlays")), fps)
     session.exports[name] = file
     return {"url": f"/export/{name}/{file.name}", "name": file.name, "bytes": file.stat().st_size}
 
 
-def make_app(session: Session, token: str, port: int, *, pages: bool) -> ASGIApp:
+def make_app(session: Session, aside: Aside, token: str, port: int, *, pages: bool) -> ASGIApp:
     """The application: the socket and what goes with it, and the page if it is to have one."""
 
     async def page(request: Request) -> Response:
@@ -223,7 +261,7 @@ def make_app(session: Session, token: str, port: int, *, pages: bool) -> ASGIApp
             return PlainTextResponse("no such mesh\n", 404)
         try:
             sides = request.query_params.get("sides")
-            drawn = await asyncio.to_thread(_drawn, shape, int(sides) if sides in ("8", "16") else None)
+            drawn = await aside.do(_drawn, shape, int(sides) if sides in ("8", "16") else None)
         except Problem as problem:
             return PlainTextResponse(str(problem), 404)
         vertices, normals, triangles = drawn
@@ -242,7 +280,7 @@ def make_app(session: Session, token: str, port: int, *, pages: bool) -> ASGIApp
         body = request.path_params["body"]
         if take is None or not body < len(take.names) or take.names[body] not in soft_bodies(take):
             return PlainTextResponse("no such surface\n", 404)
-        return Response(await asyncio.to_thread(_skin, take, body), media_type="application/octet-stream")
+        return Response(await aside.do(_skin, take, body), media_type="application/octet-stream")
 
     async def exported(request: Request) -> Response:
         file = session.exports.get(request.path_params["name"])
@@ -250,7 +288,7 @@ def make_app(session: Session, token: str, port: int, *, pages: bool) -> ASGIApp
 
     async def socket(socket: WebSocket) -> None:
         await socket.accept()
-        connection = Connection(socket, session)
+        connection = Connection(socket, session, aside)
         session.enter(connection.client)
         tasks = [asyncio.create_task(connection.listen()), asyncio.create_task(connection.speak())]
         try:
@@ -317,16 +355,20 @@ def _file(path: Path) -> Response:
 
 
 class Server(uvicorn.Server):
-    """A server that says when it is ready."""
+    """A server that says when it is ready, and does not wait when it ends."""
 
-    def __init__(self, config: uvicorn.Config, ready: Any) -> None:
+    def __init__(self, config: uvicorn.Config, aside: Aside, ready: Any) -> None:
         super().__init__(config)
-        self.ready = ready
+        self.aside, self.ready = aside, ready
 
     async def startup(self, sockets: Any = None) -> None:
         await super().startup(sockets)
         if self.started:
             self.ready()
+
+    async def shutdown(self, sockets: Any = None) -> None:
+        self.aside.end()
+        await super().shutdown(sockets)
 
 
 def serve(root: Path, *, scene: Path | None, port: int, pages: bool, ready: Any) -> None:
@@ -345,12 +387,13 @@ def serve(root: Path, *, scene: Path | None, port: int, pages: bool, ready: Any)
         session = Session(root, hand_over)
         if scene is not None:
             session.do_open(str(scene.resolve().relative_to(session.root)))
-        app = make_app(session, token, port, pages=pages)
+        aside = Aside()
+        app = make_app(session, aside, token, port, pages=pages)
         config = uvicorn.Config(
             app, log_level="error", ws_max_size=MOST_BYTES, ws_max_queue=32, timeout_graceful_shutdown=2,
             ws_per_message_deflate=False,
         )  # fmt: skip
-        await Server(config, lambda: ready(f"http://{HOST}:{port}/?token={token}")).serve([listening])
+        await Server(config, aside, lambda: ready(f"http://{HOST}:{port}/?token={token}")).serve([listening])
 
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(main())

@@ -171,7 +171,7 @@ class Session:
         path = Path(os.path.realpath(self.root / file))
         if not path.is_relative_to(self.root) or path == self.root:
             raise Problem(f"{file}: is not below {self.root}")
-        if not new and not path.is_file():
+        if not new and not os.path.isfile(path):  # also of names that no file can have
             raise Problem(f"{file}: there is no such file below {self.root}")
         return path
 
@@ -201,7 +201,12 @@ class Session:
         """
         where = _path(path)
         frame = frame if isinstance(frame, int) else 0
-        self._edit(lambda: self.document.edit(where, REMOVED if remove else value, gesture), where, looked_at=frame)
+        moved_up = remove and isinstance(where[-1], int)  # the entries behind it: then all is told anew
+        self._edit(
+            lambda: self.document.edit(where, REMOVED if remove else value, gesture),
+            None if moved_up else where,
+            looked_at=frame,
+        )
 
     def do_write(self, text: str) -> None:
         """Take another text."""
@@ -266,7 +271,9 @@ class Session:
     def do_live(self, frame: int = 0) -> None:
         """Play on from a frame, in real time, with a hand in it."""
         scene = self._scene()
-        now = max(0, int(frame)) / scene.world.fps
+        if not isinstance(frame, int) or frame < 0:
+            raise Problem(f"frame: must be a whole number of at least 0, got {say(frame)}")
+        now = frame / scene.world.fps
         world = scene.world.model_copy(update={"seconds": max(scene.world.seconds, now + LIVE_SECONDS)})
         self.rehearsal.begin(scene.model_copy(update={"world": world}), after=now, live=True, now=now)
 

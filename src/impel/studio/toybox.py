@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from impel.complaints import say
 from impel.files import Problem
 from impel.geometry.meshes import mesh_of
 from impel.takes import Take
@@ -28,6 +29,7 @@ MOST_EVALUATIONS = 20_000
 PREVIEW_SECONDS, PREVIEW_FPS = 4.0, 30.0
 SHOWN_SECONDS = 8.0
 BIFURCATION_VALUES = 120
+LEAVE = 1.0  # s that is waited for the thread at the end: it may be compiling, and leaves nothing behind
 
 
 class Superseded(Exception):
@@ -50,12 +52,14 @@ class Toybox:
         """Fill a palette with toys of a figure."""
         if not isinstance(evaluations, int) or not 50 <= evaluations <= MOST_EVALUATIONS:
             raise Problem(f"evaluations: must be a whole number from 50 to {MOST_EVALUATIONS}")
+        if not isinstance(seed, int) or seed < 0:
+            raise Problem(f"seed: must be a whole number of at least 0, got {say(seed)}")
         if name not in built_in_figures():
             raise Problem(f"figure: there is none called {name!r}; there is {', '.join(built_in_figures())}")
         figure = load_figure(name)
         self._searches += 1
         number = self._searches
-        self._order(lambda: self._search(figure, evaluations, int(seed), number))
+        self._order(lambda: self._search(figure, evaluations, seed, number))
 
     def stop(self) -> None:
         self._searches += 1
@@ -101,7 +105,7 @@ class Toybox:
         self.stop()
         if self._thread is not None:
             self._work.put(None)
-            self._thread.join(10)
+            self._thread.join(LEAVE)
 
     def _picked(self) -> tuple[Toy, Figure]:
         if self.toy is None or self.figure is None:
@@ -122,6 +126,9 @@ class Toybox:
                 pass
             except Problem as problem:
                 self.tell({"tell": "notice", "line": problem.lines[0]})
+            except Exception as error:  # a fault of ours must not end the toys
+                line = f"fault of the studio's own: {type(error).__name__}: {error}"
+                self.tell({"tell": "notice", "line": line})
 
     def _search(self, figure: Figure, evaluations: int, seed: int, number: int) -> None:
         objective = objective_for(figure)

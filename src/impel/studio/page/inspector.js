@@ -3,11 +3,16 @@
 import { make } from "./make.js";
 
 const HUGE = 1e6; // a bound beyond it bounds nothing that a person would slide to
+const MOST_ENTRIES = 100; // of a list that is shown one by one; longer ones are for the text
+const FORMS = { sphere: 0.2, box: [0.4, 0.4, 0.4], capsule: { radius: 0.1, length: 0.4 }, cylinder: { radius: 0.2, length: 0.4 }, plane: {} }; // to begin with
 let gestures = Date.now();
 
 export class Inspector {
-  constructor(element, edit, moment, moving) {
+  constructor(element, scene, edit, moment, moving, start) {
     this.element = element;
+    this.scene = scene; // () -> the scene as it is written
+    this.start = start; // (path) -> a value to begin with, if there is one
+    this.open = new Set(); // which parts were unfolded
     this.edit = edit; // (path, value | undefined, gesture) -> promise
     this.moving = moving; // () -> whether a slider is on its way
     this.moment = moment; // () -> { seconds, live }: what is looked at
@@ -29,7 +34,7 @@ export class Inspector {
     return this.resolve(here);
   }
 
-  choices(schema) { return (schema.anyOf ?? schema.oneOf ?? [schema]).map((choice) => this.resolve(choice)); }
+  choices(schema) { return (schema.properties ? [schema] : schema.anyOf ?? schema.oneOf ?? [schema]).map((choice) => this.resolve(choice)); }
 
   // Shows a place of the scene: its title, its sentence, its fields.
   show(title, path, data, extra = []) {
@@ -56,14 +61,53 @@ export class Inspector {
   refresh(data) { for (const refresh of this.refreshers) refresh(data); }
 
   fields(schema, path, data) {
-    const there = [], more = [];
+    const there = [], more = [], kinds = kinds_of(schema), kind = kinds.find((name) => data?.[name] !== undefined);
+    if (kind) there.push(this.kind(schema, path, data, kinds, kind));
     for (const [name, field] of Object.entries(schema.properties ?? {})) {
+      if (kind && kinds.includes(name) && name !== kind) continue;
       const value = data?.[name];
-      const row = this.field(name, this.resolve(field), [...path, name], value, (schema.required ?? []).includes(name));
+      const row = this.field(name, this.resolve(field), [...path, name], value, (schema.required ?? []).includes(name) || name === kind);
       (value === undefined ? more : there).push(row);
     }
-    if (more.length) there.push(make("details", { open: there.length < 3 }, make("summary", { textContent: `${more.length} more` }), ...more));
+    if (more.length) there.push(this.folded(`${path.join("-")} more`, there.length < 3 && path.length < 3, make("summary", { textContent: `${more.length} more` }), () => more));
     return there;
+  }
+
+  // Something to unfold, which stays as it was left when it is shown anew.
+  folded(name, open, summary, inside) {
+    const fold = make("details", { open: this.open.has(name) || (open && !this.open.has(`not ${name}`)) }, summary);
+    const fill = () => { if (fold.open && fold.children.length === 1) fold.append(...inside()); };
+    fill();
+    fold.addEventListener("toggle", () => { fill(); this.open[fold.open ? "add" : "delete"](name); this.open[fold.open ? "delete" : "add"](`not ${name}`); });
+    return fold;
+  }
+
+  // Which of its kinds it is, of those that it can become just so.
+  kind(schema, path, data, kinds, kind) {
+    const alike = (name) => FORMS[name] !== undefined || JSON.stringify(bare(schema.properties[name])) === JSON.stringify(bare(schema.properties[kind]));
+    const id = `field-${path.join("-")}-kind`, wrong = make("span", { className: "wrong", role: "alert" });
+    const become = (to) => {
+      const { [kind]: old, ...rest } = at(this.scene(), path);
+      return this.edit(path, { [to]: FORMS[to] ?? old, ...rest }).catch((lines) => { select.value = kind; wrong.textContent = lines.map(short).join("\n"); });
+    };
+    const select = make("select", { id, onchange: (e) => become(e.target.value) },
+      ...kinds.filter((name) => name === kind || alike(name)).map((name) => make("option", { value: name, textContent: name.replaceAll("_", " "), selected: name === kind })));
+    return make("div", { className: "field" }, make("label", { htmlFor: id, textContent: "kind" }), make("div", { className: "row" }, select), wrong);
+  }
+
+  // A list, each entry of which has fields of its own.
+  entries(name, list, path, value, set, reset) {
+    const inner = this.choices(this.resolve(list.items)), table = inner.find((choice) => choice.properties);
+    const one = (entry, k) => {
+      const summary = make("summary", { textContent: `${k}: ${plain(entry)}` }), here = [...path, k];
+      this.refreshers.push((data) => { const now = at(data, here); if (now !== undefined) summary.textContent = `${k}: ${plain(now)}`; });
+      return this.folded(here.join("-"), false, summary, () => [
+        ...(Array.isArray(entry) ? [this.field("at", { ...inner.find((choice) => choice.items), description: "" }, here, entry, true)] : this.fields(table, here, entry)),
+        make("button", { textContent: "Remove", "aria-label": `Remove ${name} ${k}`, onclick: () => this.edit(here, undefined).catch((lines) => { wrong.textContent = lines.map(short).join("\n"); }) })]);
+    };
+    const wrong = make("span", { className: "wrong", role: "alert" });
+    return make("fieldset", { className: "list" }, make("legend", {}, name, reset), ...value.map(one), wrong,
+      make("button", { textContent: "Add one more", "aria-label": `Add one more to ${name}`, onclick: () => this.edit([...path, value.length], later_than(value.at(-1))).catch((lines) => { wrong.textContent = lines.map(short).join("\n"); }) }));
   }
 
   field(name, schema, path, value, required) {
@@ -75,7 +119,16 @@ export class Inspector {
     const choices = this.choices(schema);
     const nested = choices.find((choice) => choice.properties);
     if (nested && value !== null && typeof value === "object" && !Array.isArray(value)) {
-      return make("fieldset", {}, make("legend", {}, name, reset), ...this.fields(nested, path, value));
+      const inside = this.fields(nested, path, value);
+      if (!inside.length) return make("div", { className: "field" }, make("label", {}, name, reset), make("small", { textContent: schema.description ?? "" }));
+      return make("fieldset", {}, make("legend", {}, name, reset), ...inside);
+    }
+    const list = choices.find((choice) => choice.type === "array" && choice.items && this.choices(this.resolve(choice.items)).some((entry) => entry.properties || (entry.maxItems === 3 && entry.items?.type === "number")));
+    if (list && Array.isArray(value) && value.length <= MOST_ENTRIES) return this.entries(name, list, path, value, set, reset);
+    const start = value === undefined ? this.start(path) : undefined;
+    if (start !== undefined) {
+      return make("div", { className: "field" }, make("label", {}, name, make("span", { className: "unset", textContent: "not set" })),
+        make("div", { className: "row" }, make("button", { id, textContent: `Add ${name}`, onclick: () => set(start) })), wrong, make("small", { textContent: schema.description ?? "" }));
     }
     const unset = value === undefined ? make("span", { className: "unset", textContent: schema.default === undefined ? "not set" : `default ${plain(schema.default)}` }) : null;
     return make("div", { className: "field" },
@@ -172,6 +225,11 @@ export class Inspector {
   }
 }
 
+// The kinds of which exactly one is given, as of a shape or a joint.
+const kinds_of = ({ properties, oneOf }) => (properties && oneOf?.every(({ required }) => required?.length === 1) ? oneOf.map(({ required }) => required[0]) : []);
+const bare = ({ description, title, ...rest }) => rest;
+// Another entry like the last one, a second later if it has a time.
+const later_than = (entry) => (typeof entry?.time === "number" ? { ...entry, time: entry.time + 1 } : entry);
 const bound = (x) => (x === 1e-12 ? 0 : Math.abs(x) <= HUGE ? x : undefined); // 1e-12 is how the schema says: more than 0
 export const at = (data, path) => path.reduce((here, part) => here?.[part], data);
 // Calls when someone begins to move a slider: with the pointer, or by keys after a pause.

@@ -10,6 +10,8 @@ import { Plots } from "./plots.js";
 import { Toys } from "./toys.js";
 
 const PATIENCE = 150; // ms that the old picture stays while the new take has not come to this moment
+const SLOW = 500; // ms after which one is told what is waited for
+const HINT = 6000; // ms that something to know is shown
 let gestures = Date.now();
 
 const state = {
@@ -48,6 +50,7 @@ const tell = {
     state.opened = message.opened;
     lay_out();
     if (!get("text").hidden) fetch_text();
+    else if (message.problems.length) show_tab("text"); // there it is mended
     if (!state.opened) open_gallery();
   },
   edited(message) {
@@ -73,13 +76,15 @@ const tell = {
     if (message.toy && first) follow(0); // it runs off
     if (state.toy && !message.toy) { state.toy = null; follow(undefined); lay_out(); show_fields(); }
     state.look = first || before?.toy !== message.toy;
-    view.cast(state.take, state.looks).then(() => { show_keys(); state.fresh = true; wake(); later("dots", color_dots); });
+    const slow = setTimeout(() => notice("Making the shapes …", "shapes"), SLOW);
+    view.cast(state.take, state.looks).finally(() => { clearTimeout(slow); notice(null, "shapes"); }).then(() => { show_keys(); state.fresh = true; wake(); later("dots", color_dots); });
     later("run", () => {
       show_time();
       for (const line of message.doubts) notice(line, "doubt");
       if (!message.doubts.length) notice(null, "doubt");
     });
     live_buttons();
+    attach();
   },
   story({ run, problems, events, remarks, channels, frames }) {
     if (state.take?.run !== run) {
@@ -87,7 +92,7 @@ const tell = {
       return;
     }
     Object.assign(state.take, { events, remarks, channels, frames, ended: true });
-    if (state.live) { state.live = false; live_buttons(); }
+    if (state.live) { state.live = false; live_buttons(); attach(); }
     if (view.flashes_at(Math.floor(state.frame)).length || state.shown?.run !== run) { state.fresh = true; wake(); }
     const take = state.take;
     later("story", () => {
@@ -202,13 +207,13 @@ const view = new Viewport(get("view"), {
   pulled(place) { if (state.pull !== undefined) pull.wish(place); },
   let_go() { release(); },
 });
-const inspector = new Inspector(get("inspector"), edit, () => ({ seconds: state.frame / (state.take?.fps ?? 60), live: state.live }), () => under_way !== null);
+const inspector = new Inspector(get("inspector"), () => state.data, edit, () => ({ seconds: state.frame / (state.take?.fps ?? 60), live: state.live }), () => under_way !== null, start_of);
 const timeline = new Timeline(get("timeline"), {
   scrubbed(frame) { state.playing = false; go_to(frame); },
   moved(key, seconds) { edit([...key.path, "time"], Number(seconds.toFixed(2)), `time ${state.gesture}`).catch(complain); },
   done() { state.gesture = ++gestures; },
 });
-const plots = new Plots(get("plots"), (name) => link.ask("channel", { name }));
+const plots = new Plots(get("plots"), (name) => link.ask("channel", { name }), (frame) => { play(false); go_to(frame); });
 const toys = new Toys(get("palette"), (command, fields) => ask(command, fields), notice);
 const pull = new Newest((place) => (state.pull === undefined ? null : link.ask("pull", { number: state.pull, to: place })));
 
@@ -259,14 +264,15 @@ function add_key(label, point) {
     if (more < least) [best, least] = [k + 1, more];
   }
   const value = [...keys.slice(0, best), point.map((x) => Number(x.toFixed(3))), ...keys.slice(best)];
-  ask("edit", { path, value });
+  const name = actor, group = kind === "way" ? "walkers" : "actors";
+  ask("edit", { path, value }).then(() => { const key = keys_of(state.data).find(({ owner, number }) => owner.group === group && owner.name === name && number === best); if (key) select({ group, name, key }); });
 }
 const away = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 
 function remove_selected() {
   const { key, group, name } = state.selection ?? {};
   if (key) ask("edit", { path: key.path.at(-1) === "at" ? key.path.slice(0, -1) : key.path, remove: true }).then(() => select({ group, name }));
-  else if (group && name) ask("edit", { path: [group, name], remove: true }).then(() => select(null));
+  else if (group && name !== "") ask("edit", { path: [group, name], remove: true }).then(() => select(null));
 }
 
 // Selection
@@ -275,9 +281,12 @@ function select(selection) {
   if (state.toy) ask("show");
   state.selection = selection;
   state.gesture = ++gestures;
+  notice(null, "hint");
   mark_selection();
   show_fields();
   attach();
+  live_buttons();
+  wake();
 }
 
 function attach() {
@@ -288,12 +297,13 @@ function attach() {
   if (state.live || view.poking) view.attach(null);
   else if (bead) view.attach(bead.userData, bead.userData.at);
   else if (group === "bodies" && state.data.bodies[name] && !state.data.bodies[name].follows) view.attach({ path: ["bodies", name, "at"] }, state.data.bodies[name].at ?? [0, 0, 0]);
+  else if (group === "joints" && Array.isArray(state.data.joints?.[name]?.at)) view.attach({ path: ["joints", name, "at"] }, state.data.joints[name].at);
   else view.attach(null);
 }
 
 function mark_selection() {
   for (const item of get("outline").querySelectorAll(".item")) {
-    item.setAttribute("aria-current", String(item.dataset.group === state.selection?.group && item.dataset.name === (state.selection?.name ?? "")));
+    item.setAttribute("aria-current", String(item.dataset.group === state.selection?.group && item.dataset.name === String(state.selection?.name ?? "")));
   }
 }
 
@@ -304,7 +314,7 @@ function show_fields() {
   else if (group === "camera") inspector.show("Camera", ["camera"], state.data?.camera ?? {});
   else if (at(state.data, [group, name]) === undefined) inspector.element.replaceChildren();
   else if (key && key.kind !== "path" && at(state.data, key.path) !== undefined) show_key(key);
-  else inspector.show(name, [group, name], at(state.data, [group, name]), group === "bodies" ? [wish_buttons(name)] : []);
+  else inspector.show(Array.isArray(state.data[group]) ? label_of(group, state.data[group][name]) : name, [group, name], at(state.data, [group, name]), [group === "bodies" ? wish_buttons(name) : null, remove_button()]);
 }
 
 function show_key(key) {
@@ -317,37 +327,76 @@ function show_key(key) {
 }
 
 function wish_buttons(name) {
-  if (state.data.actors?.[name] || state.data.bodies[name].fixed) return null;
-  const place = state.data.bodies[name].at ?? [0, 0, 0];
-  return make("button", { textContent: "Give it keys", onclick: () => ask("edit", { path: ["actors", name], value: { move: { keys: [place, [place[0] + 1, place[1], place[2]]] } } }).then(() => select({ group: "actors", name })) });
+  const { fixed, at: place = [0, 0, 0] } = state.data.bodies[name];
+  if (fixed) return null;
+  const keys = state.data.actors?.[name] ? null : make("button", { textContent: "Give it keys", onclick: () => ask("edit", { path: ["actors", name], value: { move: { keys: [place, [place[0] + 1, place[1], place[2]]] } } }).then(() => select({ group: "actors", name })) });
+  const others = ["world", ...Object.keys(state.data.bodies).filter((other) => other !== name)];
+  const tie = make("select", { "aria-label": "Tie it to another body", onchange: (e) => add_joint(e.target.value, name, place) },
+    make("option", { textContent: "Tie it to …", value: "" }), ...others.map((other) => make("option", { value: other, textContent: other })));
+  return make("div", { className: "ask" }, keys, tie);
+}
+
+function remove_button() {
+  return make("div", { className: "ask" }, make("button", { textContent: "Remove", title: "Remove it from the scene (Delete)", onclick: remove_selected }));
+}
+
+function add_joint(to, name, place) {
+  if (!to) return;
+  const taken = (joint) => state.data.joints?.[joint] !== undefined || state.data.bodies[joint] !== undefined;
+  let joint = `${name} to ${to}`;
+  while (taken(joint)) joint += "'";
+  ask("edit", { path: ["joints", joint], value: { ball: [to, name], at: place } }).then(() => select({ group: "joints", name: joint }));
 }
 
 // The list of what there is
 
-const GROUPS = [["bodies", "Bodies"], ["actors", "Actors"], ["joints", "Joints"], ["walkers", "Walkers"], ["appointments", "Appointments"]];
+const GROUPS = [
+  ["bodies", "Bodies", add_body, "a body"], ["actors", "Actors"], ["joints", "Joints"], ["walkers", "Walkers", add_walker, "a walker"], ["appointments", "Appointments"],
+  ["pushes", "Pushes"], ["changes", "Changes"], ["cameras", "Cuts"],
+];
+// Those of a list have no names: what they say of themselves instead.
+const moment = (seconds = 0) => `${Number(Number(seconds).toFixed(2))} s`;
+const label_of = (group, entry) => ({ pushes: () => `${entry?.body}, ${moment(entry?.from)}`, changes: () => `${entry?.field}, ${moment(entry?.time)}`, cameras: () => moment(entry?.time) })[group]();
 
 function lay_out() {
-  const item = (group, name, text, color) => make("button", { className: "item", onclick: () => select({ group, name }), "data-group": group, "data-name": name ?? "" },
-    color ? make("span", { className: "dot", style: `background:${color}` }) : null, text);
+  const item = (group, name, text, color) => make("button", { className: "item", title: text, onclick: () => select({ group, name }), "data-group": group, "data-name": String(name ?? "") },
+    color ? make("span", { className: "dot", style: `background:${color}` }) : null, make("span", { className: "label", textContent: text }));
   const parts = [item("world", "", "World"), ...(state.data?.camera ? [item("camera", "", "Camera")] : [])];
-  for (const [group, title] of GROUPS) {
-    const names = Object.keys(state.data?.[group] ?? {});
-    if (!names.length && group !== "bodies") continue;
-    parts.push(make("h2", {}, title, group === "bodies" ? make("button", { textContent: "+", title: "Add a body", "aria-label": "Add a body", onclick: add_body }) : null));
-    parts.push(...names.map((name) => item(group, name, name, group === "bodies" ? state.looks.colors?.[name] ?? view.color_of(name) : null)));
+  for (const [group, title, add, what] of GROUPS) {
+    const there = state.data?.[group] ?? {}, names = Array.isArray(there) ? [...there.keys()] : Object.keys(there);
+    if (!names.length && !add) continue;
+    parts.push(make("h2", {}, title, add ? make("button", { textContent: "+", title: `Add ${what}`, "aria-label": `Add ${what}`, onclick: add }) : null));
+    parts.push(...names.map((name) => item(group, name, Array.isArray(there) ? label_of(group, there[name]) : name, ["bodies", "actors", "walkers"].includes(group) ? color_of(group, name) : null)));
   }
+  const focused = document.activeElement?.closest?.("#outline .item")?.dataset;
   get("outline").replaceChildren(...parts);
+  if (focused) [...get("outline").querySelectorAll(".item")].find(({ dataset }) => dataset.group === focused.group && dataset.name === focused.name)?.focus();
   mark_selection();
-  if (!get("inspector").contains(document.activeElement) || !inspector.path) show_fields();
-  else inspector.refresh(state.data);
+  show_anew();
   place_keys();
   show_time();
+}
+
+const color_of = (group, name) => state.looks.colors?.[name] ?? view.color_of(group === "walkers" ? `${name}.body` : name);
+
+// Other fields may be there now. A slider in somebody's hand is not taken away from it.
+function show_anew() {
+  const element = get("inspector"), held = element.contains(document.activeElement) ? document.activeElement : null;
+  if (/^(range|color)$/.test(held?.type)) {
+    inspector.refresh(state.data);
+    held.addEventListener("blur", show_anew, { once: true });
+    return;
+  }
+  const top = element.scrollTop, id = held?.id;
+  if (!state.toy) show_fields();
+  element.scrollTop = top;
+  if (id) get(id)?.focus();
 }
 
 // What has no colour of its own gets one when it is drawn.
 function color_dots() {
   if (state.take?.toy) return;
-  for (const dot of get("outline").querySelectorAll(".dot")) dot.style.background = view.color_of(dot.parentElement.dataset.name);
+  for (const dot of get("outline").querySelectorAll(".dot")) dot.style.background = color_of(dot.parentElement.dataset.group, dot.parentElement.dataset.name);
 }
 
 function add_body() {
@@ -355,6 +404,23 @@ function add_body() {
   while (state.data.bodies?.[`ball${k}`]) k += 1;
   const name = `ball${k}`, place = view.orbit.target.toArray().map((x) => Number(x.toFixed(2)));
   ask("edit", { path: ["bodies", name], value: { shape: { sphere: 0.2 }, mass: 1, at: [place[0], place[1], Math.max(place[2], 0.2) + 0.5] } }).then(() => select({ group: "bodies", name }));
+}
+
+function add_walker() {
+  let k = 1;
+  while (state.data.walkers?.[`walker${k}`]) k += 1;
+  const name = `walker${k}`, [x, y] = view.orbit.target.toArray().map((x) => Number(x.toFixed(2)));
+  ask("edit", { path: ["walkers", name], value: { path: [[x - 2, y, 0], [x + 2, y, 0]], mood: 50 } }).then(() => select({ group: "walkers", name }));
+}
+
+// What a field that is not there can begin with.
+function start_of(path) {
+  const [group, name, field] = path;
+  if (path.length === 3 && group === "actors") {
+    const { at: place = [0, 0, 0], euler = [0, 0, 0] } = state.data.bodies?.[name] ?? {}, beyond = [place[0] + 1, place[1], place[2]];
+    return { move: { keys: [place, beyond] }, turn: { keys: [{ euler }, { euler: [euler[0], euler[1], euler[2] + 45] }] }, goals: [{ time: 1, at: beyond, hold: true }] }[field];
+  }
+  return path.length === 3 && group === "bodies" && field === "coating" ? {} : undefined;
 }
 
 // Time
@@ -448,10 +514,15 @@ function live_buttons() {
   get("live").setAttribute("aria-pressed", String(state.live));
   get("live").textContent = state.live ? "Stop" : "Poke";
   get("poking").hidden = !(state.live || state.played);
-  for (const id of ["throw", "limp"]) get(id).hidden = !state.live;
+  for (const id of ["throw", "limp", "hint"]) get(id).hidden = !state.live;
+  for (const id of ["start", "back", "play", "forth"]) get(id).disabled = state.live; // it goes by itself
+  const name = state.selection?.name, actor = state.data?.actors?.[name];
+  get("limp").disabled = !actor;
+  get("limp").textContent = state.off?.has(name) ? `${name} on` : actor ? `${name} off` : "Actor off";
+  get("limp").title = actor ? "Switch the selected actor off and on (O)" : "Select an actor to switch it off and on (O)";
   if (state.live) state.played = true;
   get("keep").hidden = state.live || !state.played;
-  attach();
+  if (!state.live) state.off = undefined;
 }
 
 function grab(body, point, place) {
@@ -481,11 +552,11 @@ function throw_ball() {
 
 function switch_actor() {
   const name = state.selection?.name, actor = state.data.actors?.[name];
-  if (!state.live || !actor) { notice("Select an actor first.", "hint"); return; }
+  if (!state.live || !actor) return;
   const off = !state.off?.has(name);
   (state.off ??= new Set())[off ? "add" : "delete"](name);
   for (const kind of ["move", "turn"]) if (actor[kind]) ask("change", { field: `actors.${name}.${kind}.strength`, value: off ? 1e-9 : actor[kind].strength ?? "auto" });
-  get("limp").textContent = off ? "Actor on" : "Actor off";
+  live_buttons();
 }
 
 const counted = (n, one, many) => `${n} ${n === 1 ? one : many}`;
@@ -505,6 +576,7 @@ function notice(line, kind, asks = null) {
   else shown.append(" ", make("button", { className: "reset", textContent: "×", title: "Close", onclick: () => notice(null, kind) }));
   notices.set(kind, shown);
   get("notices").append(shown);
+  if (kind === "hint") setTimeout(() => { if (notices.get(kind) === shown) notice(null, kind); }, HINT);
 }
 
 async function open_gallery() {
@@ -517,10 +589,10 @@ async function open_gallery() {
     make("h1", { textContent: "impel studio" }),
     make("p", { textContent: "You write what should happen; physics decides how it happens. Open a scene, change a number, see the motion change." }),
     ...(unsaved.length ? [make("h2", { textContent: "Go on with what was not saved" }), make("div", { className: "cards" }, ...unsaved.map((name) => card(name.replaceAll("_", " "), "", name === "untitled" ? {} : { example: name })))] : []),
-    make("h2", { textContent: "Examples" }),
-    make("div", { className: "cards" }, ...state.examples.map(({ name, about }) => card(name.replaceAll("_", " "), about, { example: name }))),
     ...(files.length ? [make("h2", { textContent: `In ${state.root}` }), make("div", { className: "cards" }, ...files.map((file) => card(file, "", { file })))] : []),
-    make("button", { textContent: "An empty stage", onclick: () => { get("gallery").close(); open_scene({}); } }),
+    make("h2", { textContent: "Examples" }),
+    make("div", { className: "cards" }, ...state.examples.map(({ name, about }) => card(name.replaceAll("_", " "), about, { example: name })),
+      card("An empty stage", "A floor, and whatever you put on it.", {})),
   );
   if (!get("gallery").open) get("gallery").showModal();
   get("gallery").querySelector(".card")?.focus();
@@ -540,10 +612,22 @@ async function open_scene(fields) {
 
 async function save() {
   if (state.file) return ask("save");
-  const before = state.name, name = prompt("Save as, in the studio's directory:", state.name);
-  if (!name) return;
-  const answer = await ask("save", { file: /\.(ya?ml|json)$/.test(name) ? name : `${name}.yaml` });
-  if (state.framed === before) state.framed = answer.name; // it stays in view
+  const name = make("input", { id: "name-of-file", type: "text", value: state.name, spellcheck: false }), dialog = get("naming");
+  const write = async (event) => {
+    event.preventDefault();
+    const before = state.name;
+    const answer = await link.ask("save", { file: /\.(ya?ml|json)$/.test(name.value) ? name.value : `${name.value}.yaml` }).catch((lines) => { wrong.textContent = lines.join(" "); });
+    if (!answer) return;
+    dialog.close();
+    if (state.framed === before) state.framed = answer.name; // it stays in view
+  };
+  const wrong = make("p", { className: "wrong", role: "alert" });
+  dialog.replaceChildren(make("form", { onsubmit: write }, make("h1", { textContent: "Save as" }),
+    make("p", {}, make("label", { htmlFor: "name-of-file", textContent: `A name, in ${state.root}:` })), name, wrong,
+    make("div", { className: "ask" }, make("button", { textContent: "Save", type: "submit" }), make("button", { textContent: "Cancel", type: "button", onclick: () => dialog.close() }))));
+  dialog.showModal();
+  name.focus();
+  name.setSelectionRange(0, name.value.replace(/\.\w+$/, "").length);
 }
 
 async function export_take(format) {
@@ -568,8 +652,8 @@ async function fetch_text() {
 const SHORTCUTS = [
   ["Space", "play or pause"], ["← →", "one frame back or on"], ["Home End", "to the start or the end"], ["F", "frame the action"],
   ["C", "follow the selected body"], ["H", "overlays"], ["L", "poke: play live, pull at bodies"], ["B", "throw a ball, live"],
-  ["O", "switch the selected actor off and on, live"], ["Delete", "remove what is selected"], ["Ctrl+Z, Ctrl+Shift+Z", "undo, redo"],
-  ["Ctrl+S", "save"], ["Tab", "from field to field"], ["Double click on a path", "a new key there"], ["?", "this list"],
+  ["O", "switch the selected actor off and on, live"], ["K", "keep what happened live"], ["Delete", "remove what is selected"], ["Ctrl+Z, Ctrl+Shift+Z", "undo, redo"],
+  ["Ctrl+S", "save"], ["Tab", "from field to field"], ["Click", "select; drag its arrows to move it"], ["Double click on a path", "a new key there"], ["?", "this list"],
 ];
 
 function show_shortcuts() {
@@ -586,7 +670,7 @@ function show_tab(name) {
     tab.setAttribute("aria-selected", String(on));
     get(tab.getAttribute("aria-controls")).hidden = !on;
   }
-  if (name === "text") fetch_text();
+  if (name === "text") { fetch_text(); notice(null, "text"); } // it stands there
   if (name === "plots" && state.take) plots.fill();
 }
 
@@ -621,7 +705,7 @@ let writing;
 get("source").addEventListener("input", () => { clearTimeout(writing); writing = setTimeout(() => ask("write", { text: get("source").value }), 250); });
 if (localStorage.theme === "dark" || (!localStorage.theme && matchMedia("(prefers-color-scheme: dark)").matches)) document.documentElement.classList.add("dark");
 
-const KEYS = { " ": "play", f: "frame", c: "follow", h: "overlays", l: "live", b: "throw", o: "limp", "?": "help", Home: "start", ArrowLeft: "back", ArrowRight: "forth" };
+const KEYS = { " ": "play", f: "frame", c: "follow", h: "overlays", l: "live", b: "throw", o: "limp", k: "keep", "?": "help", Home: "start", ArrowLeft: "back", ArrowRight: "forth" };
 document.addEventListener("keydown", (event) => {
   const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) && event.target.type !== "range" && event.target.type !== "checkbox";
   if (event.ctrlKey || event.metaKey) {
@@ -636,9 +720,23 @@ document.addEventListener("keydown", (event) => {
   if (event.key === " " && event.target.tagName === "BUTTON") return;
   if (event.key === "End") go_to((state.take?.frames ?? 1) - 1);
   else if (event.key === "Delete") remove_selected();
-  else if (KEYS[event.key]) click[KEYS[event.key]]?.();
+  else if (KEYS[event.key]) { const button = get(KEYS[event.key]); if (!button.hidden) button.click(); } // which may be disabled
   else return;
   event.preventDefault();
+});
+
+// The fields are as wide as one likes.
+function widen(pixels) {
+  const width = Math.max(240, Math.min(pixels, innerWidth - 500));
+  document.documentElement.style.setProperty("--side", `${width}px`);
+  localStorage.side = width;
+}
+if (localStorage.side) widen(Number(localStorage.side));
+get("splitter").addEventListener("pointerdown", (event) => event.target.setPointerCapture(event.pointerId));
+get("splitter").addEventListener("pointermove", (event) => { if (event.buttons & 1) widen(innerWidth - event.clientX - 3); });
+get("splitter").addEventListener("keydown", (event) => {
+  const step = { ArrowLeft: 20, ArrowRight: -20 }[event.key];
+  if (step) { event.preventDefault(); event.stopPropagation(); widen(get("side").clientWidth + step); }
 });
 
 // For whoever looks from outside: where things are on the screen.
@@ -653,6 +751,7 @@ Object.assign(state, {
   pick_key(name, number) { const key = keys_of(state.data).find(({ owner, number: n }) => owner.name === name && n === number); select({ ...key.owner, key }); },
   place_on_screen: screen,
   on_screen(name) { return screen(state.take.pose(state.shown.frame, state.take.index.get(name))); },
+  key_on_timeline(actor, seconds) { const box = get("timeline").getBoundingClientRect(), [x, y] = timeline.place(actor, seconds); return [box.left + x, box.top + y]; },
   handle_on_screen() { view.render(); return screen(view.gizmo_tip()); },
 });
 paint();

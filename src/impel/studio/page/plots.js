@@ -3,10 +3,12 @@
 import { make } from "./make.js";
 
 const SHOWN = 6;
+const LEFT = 52, RIGHT = 8;
 
 export class Plots {
-  constructor(element, fetch_channel) {
+  constructor(element, fetch_channel, go_to) {
     this.element = element;
+    this.go_to = go_to; // (frame)
     this.fetch_channel = fetch_channel;
     this.wanted = [];
     this.values = new Map();
@@ -38,10 +40,19 @@ export class Plots {
     const pick = make("select", { "aria-label": "Add a channel", onchange: (e) => { this.chosen = true; this.wanted = [...this.wanted, e.target.value].slice(-SHOWN); this.fill(); } },
       make("option", { textContent: "Add a channel …", value: "" }),
       ...this.take.channels.filter((name) => !this.wanted.includes(name)).map((name) => make("option", { value: name, textContent: name })));
-    this.canvases = this.wanted.map((name) => [name, make("canvas", { role: "img", "aria-label": name })]);
+    this.canvases = this.wanted.map((name) => [name, this.canvas(name)]);
     this.element.replaceChildren(pick, ...this.canvases.flatMap(([name, canvas]) => [
-      make("div", { className: "row" }, make("strong", { textContent: name }), " ", make("button", { className: "reset", textContent: "×", title: "Take it away", onclick: () => { this.chosen = true; this.wanted = this.wanted.filter((other) => other !== name); this.lay_out(); } })), canvas]));
+      make("div", { className: "row" }, make("strong", { textContent: name }), " ", make("button", { className: "reset", textContent: "×", title: "Take it away", "aria-label": `Take ${name} away`, onclick: () => { this.chosen = true; this.wanted = this.wanted.filter((other) => other !== name); this.lay_out(); } })), canvas]));
     this.at(this.frame);
+  }
+
+  // Pointed at, it goes to that moment.
+  canvas(name) {
+    const canvas = make("canvas", { role: "img", "aria-label": `${name} over time` });
+    const go = (event) => { if (event.buttons & 1) this.go_to(Math.round(((event.offsetX - LEFT) / (canvas.clientWidth - LEFT - RIGHT)) * ((this.values.get(name)?.length ?? 1) - 1))); };
+    canvas.addEventListener("pointerdown", (event) => { canvas.setPointerCapture(event.pointerId); go(event); });
+    canvas.addEventListener("pointermove", go);
+    return canvas;
   }
 
   at(frame) {
@@ -61,14 +72,14 @@ function draw(canvas, values, frame, fps) {
   let low = Infinity, high = -Infinity;
   for (const value of values) { low = Math.min(low, value); high = Math.max(high, value); }
   if (high - low < 1e-12) { low -= 0.5; high += 0.5; }
-  const x = (k) => 46 + ((width - 54) * k) / (values.length - 1), y = (value) => 8 + (height - 24) * (1 - (value - low) / (high - low));
-  pen.font = "11px system-ui, sans-serif";
+  const x = (k) => LEFT + ((width - LEFT - RIGHT) * k) / (values.length - 1), y = (value) => 8 + (height - 24) * (1 - (value - low) / (high - low));
+  pen.font = "12px system-ui, \"DejaVu Sans\", sans-serif";
   pen.fillStyle = color("--soft");
   pen.textAlign = "right";
-  pen.fillText(figure(high, high - low), 42, 14);
-  pen.fillText(figure(low, high - low), 42, height - 14);
+  pen.fillText(figure(high, high - low), LEFT - 5, 14);
+  pen.fillText(figure(low, high - low), LEFT - 5, height - 14);
   pen.strokeStyle = color("--line");
-  pen.strokeRect(46, 8, width - 54, height - 24);
+  pen.strokeRect(LEFT, 8, width - LEFT - RIGHT, height - 24);
   pen.strokeStyle = color("--key");
   pen.lineWidth = 1.5;
   pen.beginPath();

@@ -1,6 +1,10 @@
 // Time from left to right: how far it is computed, a row for each actor with its keys, contacts and limits, appointments.
 
-const ROW = 20, TOP = 26, LEFT = 96, RIGHT = 14;
+const ROW = 22, TOP = 28, LEFT = 110, RIGHT = 18;
+const WORDS = {
+  contact: "touches", passed: "passed by the target", reached: "reached", weak: "too weak", missed: "missed", limit: "at its limit",
+  step: "a step", asked: "asked for; drag it",
+};
 
 export class Timeline {
   constructor(canvas, listener) {
@@ -15,7 +19,10 @@ export class Timeline {
     });
     canvas.addEventListener("pointermove", (event) => {
       if (this.held) this.follow(event);
-      else canvas.style.cursor = this.key_at(event) ? "ew-resize" : "pointer";
+      else {
+        canvas.style.cursor = this.key_at(event) ? "ew-resize" : "pointer";
+        canvas.title = this.words_at(event);
+      }
     });
     canvas.addEventListener("pointerup", () => { if (this.held && this.held !== "time") this.listener.done(); this.held = undefined; });
   }
@@ -43,22 +50,23 @@ export class Timeline {
     return (this.take?.events ?? []).flatMap(({ time, kind, subject, details }) => {
       const own = [name, `${name}.move`, `${name}.turn`, `${name}.goals`].includes(subject) || subject?.startsWith?.(`${name} `);
       const touched = kind === "contact begins" && (subject === name || String(subject).includes(name) || Object.values(details ?? {}).includes(name));
-      if (touched) return [{ time, kind: "contact" }];
+      if (touched) return [{ time, kind: "contact", what: subject }];
       if (!own) return [];
-      if (kind === "key passed") return [{ time, kind: "passed" }];
-      if (kind === "goal missed") return [{ time, kind: "weak" }];
-      if (kind === "key reached" || kind === "goal met") return [{ time, kind: "reached" }];
+      const what = details?.key === undefined ? subject : `${subject} ${details.key}`;
+      if (kind === "key passed") return [{ time, kind: "passed", what }];
+      if (kind === "goal missed") return [{ time, kind: "missed", what }];
+      if (kind === "key reached" || kind === "goal met") return [{ time, kind: "reached", what }];
       if (kind === "strength saturated" || kind === "overloaded") return [{ time, kind: "weak" }];
       return kind === "joint limit" ? [{ time, kind: "limit" }] : [];
     });
   }
 
   steps(name) {
-    return (this.take?.events ?? []).flatMap(({ time, kind, subject }) => (kind === "footfall" && subject.startsWith(`${name}.`) ? [{ time, kind: "limit" }] : []));
+    return (this.take?.events ?? []).flatMap(({ time, kind, subject }) => (kind === "footfall" && subject.startsWith(`${name}.`) ? [{ time, kind: "step", what: subject }] : []));
   }
 
   kept() {
-    return (this.take?.events ?? []).flatMap(({ time, kind }) => (kind.startsWith("appointment") ? [{ time, kind: kind === "appointment missed" ? "weak" : kind === "appointment kept" ? "reached" : "passed" }] : []));
+    return (this.take?.events ?? []).flatMap(({ time, kind, subject }) => (kind.startsWith("appointment") ? [{ time, what: subject, kind: kind === "appointment missed" ? "missed" : kind === "appointment kept" ? "reached" : "passed" }] : []));
   }
 
   timed(name, actor) {
@@ -71,14 +79,26 @@ export class Timeline {
   x_of(seconds) { return LEFT + ((this.canvas.clientWidth - LEFT - RIGHT) * seconds) / this.seconds; }
   seconds_at(x) { return Math.min(Math.max(((x - LEFT) / (this.canvas.clientWidth - LEFT - RIGHT)) * this.seconds, 0), this.seconds); }
 
+  // Where a moment of someone is.
+  place(name, seconds) { return [this.x_of(seconds), TOP + ROW * (this.rows.findIndex((row) => row.name === name) + 0.5)]; }
+
   key_at(event) {
     const row = this.rows[Math.floor((event.offsetY - TOP) / ROW)];
     return row?.timed.find((key) => Math.abs(this.x_of(key.time) - event.offsetX) < 6);
   }
 
+  // What is near: for who wonders what a mark means.
+  words_at(event) {
+    const row = this.rows[Math.floor((event.offsetY - TOP) / ROW)];
+    const near = [...(row?.timed ?? []).map(({ time }) => ({ time, kind: "asked" })), ...(row?.marks ?? [])].filter(({ time }) => Math.abs(this.x_of(time) - event.offsetX) < 6);
+    return near.map(({ time, kind, what }) => `${what ?? row.name}: ${WORDS[kind]}, ${time.toFixed(2)} s`).join("\n");
+  }
+
   at(frame) {
     this.frame = frame;
     this.canvas.setAttribute("aria-valuenow", frame);
+    this.canvas.setAttribute("aria-valuemax", Math.max((this.take?.frames ?? 1) - 1, 0));
+    this.canvas.setAttribute("aria-valuetext", `${(frame / (this.take?.fps ?? 60)).toFixed(2)} seconds`);
     this.draw();
   }
 
@@ -91,21 +111,21 @@ export class Timeline {
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, width, height);
     if (!take) return;
-    pen.font = "12px system-ui, sans-serif";
+    pen.font = "13px system-ui, \"DejaVu Sans\", sans-serif";
     pen.fillStyle = color("--line");
-    pen.fillRect(LEFT, 18, width - LEFT - RIGHT, 3);
+    pen.fillRect(LEFT, 20, width - LEFT - RIGHT, 3);
     pen.fillStyle = color("--accent");
-    pen.fillRect(LEFT, 18, this.x_of(Math.max(take.done - 1, 0) / take.fps) - LEFT, 3);
+    pen.fillRect(LEFT, 20, this.x_of(Math.max(take.done - 1, 0) / take.fps) - LEFT, 3);
     const step = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60, 120, 300].find((s) => (s / this.seconds) * (width - LEFT - RIGHT) > 46) ?? 600;
     pen.textAlign = "center";
     for (let s = 0; s <= this.seconds + 1e-9; s += step) {
       pen.fillStyle = color("--soft");
-      pen.fillText(`${Number(s.toFixed(2))}`, this.x_of(s), 12);
+      pen.fillText(`${Number(s.toFixed(2))}`, this.x_of(s), 14);
       pen.fillStyle = color("--line");
       pen.fillRect(this.x_of(s), TOP - 4, 1, height - TOP);
     }
-    this.rows.forEach(({ name, marks, timed }, r) => {
-      const y = TOP + ROW * r + ROW / 2;
+    this.rows.forEach(({ name, marks, timed }) => {
+      const [, y] = this.place(name, 0);
       pen.textAlign = "right";
       pen.fillStyle = color("--ink");
       pen.fillText(name, LEFT - 10, y + 4, LEFT - 14);
@@ -143,7 +163,7 @@ function mark(pen, kind, x, y, color) {
   if (kind === "passed") { pen.strokeStyle = color("--key"); pen.lineWidth = 1.5; pen.arc(x, y, 4, 0, 7); pen.stroke(); return; }
   if (kind === "reached") { pen.fillStyle = color("--good"); pen.arc(x, y, 3, 0, 7); }
   if (kind === "contact") { pen.fillStyle = color("--accent"); pen.moveTo(x, y + 9); pen.lineTo(x - 3, y + 3); pen.lineTo(x + 3, y + 3); }
-  if (kind === "limit") { pen.fillStyle = color("--soft"); pen.rect(x - 1, y - 6, 2, 12); }
-  if (kind === "weak") { pen.fillStyle = color("--bad"); pen.moveTo(x, y - 9); pen.lineTo(x - 4, y - 2); pen.lineTo(x + 4, y - 2); }
+  if (kind === "limit" || kind === "step") { pen.fillStyle = color("--soft"); pen.rect(x - 1, y - 6, 2, 12); }
+  if (kind === "weak" || kind === "missed") { pen.fillStyle = color("--bad"); pen.moveTo(x, y - 9); pen.lineTo(x - 4, y - 2); pen.lineTo(x + 4, y - 2); }
   pen.fill();
 }

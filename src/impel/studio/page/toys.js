@@ -69,13 +69,13 @@ export class Toys {
   // The toy that is on the stage: a slider for each angle and time.
   show({ figure, poses, times, ranges }, element) {
     const slider = (label, value, low, high, fields) => {
-      const shown = make("output", { textContent: value.toFixed(2) });
+      const said = (to) => ("joint" in fields ? `${to.toFixed(1)}°` : `${to.toFixed(3)} s`), shown = make("output", { className: "unset", textContent: said(value) });
       const range = make("input", { type: "range", min: low, max: high, step: (high - low) / 1000, value, "aria-label": label });
-      range.addEventListener("input", () => { shown.textContent = Number(range.value).toFixed(2); this.change.wish({ ...fields, value: Number(range.value) }); });
-      return make("div", { className: "field" }, make("label", {}, label, shown), make("div", { className: "row" }, range));
+      range.addEventListener("input", () => { shown.textContent = said(Number(range.value)); this.change.wish({ ...fields, value: Number(range.value) }); });
+      return make("div", { className: "field" }, make("label", {}, label.replaceAll("_", " "), shown), make("div", { className: "row" }, range));
     };
     const plot = (kind, fields) => this.ask("toy_plot", { kind, parameter: "", low: 0, high: 0, ...fields }).catch(() => {});
-    element.replaceChildren(make("h1", { textContent: figure }), make("p", { textContent: "Angles in degrees, times in seconds; round and round." }),
+    element.replaceChildren(make("h1", { textContent: figure }), make("p", { textContent: "It goes through these poses, round and round." }),
       make("button", { textContent: "Back to the scene", onclick: () => this.ask("show") }),
       make("div", { className: "ask" },
         make("button", { textContent: "Phase", onclick: () => plot("phase") }),
@@ -83,7 +83,7 @@ export class Toys {
       make("canvas", { id: "toy-plot", width: 640, height: 400, hidden: true }),
       ...poses.map((pose, k) => make("fieldset", {}, make("legend", { textContent: `Pose ${k + 1}` }),
         ...Object.entries(pose).map(([joint, angle]) => slider(joint, angle, ...ranges[joint], { pose: k, joint })),
-        slider("seconds", times[k], 0.02, Math.max(1, 2 * times[k]), { time: k }))));
+        slider("lasts", times[k], 0.02, Math.max(1, 2 * times[k]), { time: k }))));
   }
 
   plot({ title, labels, line, points }) {
@@ -94,7 +94,7 @@ export class Toys {
     const pen = canvas.getContext("2d"), style = getComputedStyle(document.documentElement), all = line ?? points;
     pen.clearRect(0, 0, canvas.width, canvas.height);
     pen.fillStyle = style.getPropertyValue("--ink");
-    pen.font = "22px system-ui, sans-serif";
+    pen.font = "26px system-ui, \"DejaVu Sans\", sans-serif";
     pen.fillText(title, 16, 28, canvas.width - 32);
     if (!all.length) return;
     const span = (k) => [Math.min(...all.map((p) => p[k])), Math.max(...all.map((p) => p[k]))];

@@ -32,7 +32,8 @@ export class Viewport {
     this.orbit.enableDamping = false;
     this.orbit.addEventListener("change", () => { this.stale = true; });
     this.gizmo = new TransformControls(this.camera, canvas);
-    this.gizmo.setSize(0.7);
+    this.gizmo.setSize(0.8);
+    this.gizmo.setColors("#d1495b", "#4f9d69", "#2e86ab", "#f2a541");
     this.scene.add(this.gizmo.getHelper());
     this.gizmo.addEventListener("dragging-changed", ({ value }) => {
       this.orbit.enabled = !value;
@@ -46,15 +47,17 @@ export class Viewport {
     this.light();
     this.bodies = new THREE.Group();
     this.overlays = new THREE.Group();
+    this.cords = new THREE.Group(); // ropes and wires, which are things
     this.rings = new THREE.Group();
     this.flashes = [];
-    this.scene.add(this.bodies, this.overlays, this.rings);
+    this.scene.add(this.bodies, this.cords, this.overlays, this.rings);
     this.geometries = new Map();
     this.seats = []; // of each body: which instanced mesh, which instance
     this.skins = new Map(); // of soft bodies
     this.grip = new THREE.Object3D();
     this.scene.add(this.grip);
     this.rim = { value: 0.01 }; // m
+    this.thin = { value: 0.005 }; // m: half as wide as paths are drawn, and ropes
     this.square = { value: 1 }; // m, of a floor
     this.glow = new THREE.Mesh(new THREE.BufferGeometry(), rim(this.rim));
     this.glow.visible = false;
@@ -124,7 +127,9 @@ export class Viewport {
     }
     this.ready = true;
     this.dress(looks);
-    this.draw_lines();
+    const lines = JSON.stringify([take.paths, take.wires, take.ropes.length, take.actuators, take.colors, looks.colors]);
+    if (!same || lines !== this.lines) this.draw_lines(); // else they are as they were, which is sooner seen
+    this.lines = lines;
     this.stale = true;
   }
 
@@ -209,34 +214,47 @@ export class Viewport {
 
   // Paths, wires, keys: what changes only with the scene.
   draw_lines() {
-    for (const child of [...this.overlays.children]) { this.overlays.remove(child); if (child.isLine) child.geometry.dispose(); }
+    for (const child of [...this.overlays.children, ...this.cords.children]) { child.removeFromParent(); if (child.userData.own) child.geometry.dispose(); }
     const take = this.take;
     this.pathLines = Object.entries(take.paths).map(([label, points]) => {
-      const path = line(new THREE.BufferGeometry().setFromPoints(points.map((p) => new THREE.Vector3(...p))), this.color_of(label.split(".")[0]), 0.7);
+      const cord = this.cord(points.length, this.color_of(label.endsWith(".way") ? label.replace(/way$/, "body") : this.owner(label)), true);
+      along(cord.geometry, points);
+      this.overlays.add(cord);
+      const path = new THREE.Line(new THREE.BufferGeometry().setFromPoints(points.map((p) => new THREE.Vector3(...p)))); // to be pointed at
       path.userData = { label, points };
-      this.overlays.add(path);
       return path;
     });
     this.wires = Object.entries(take.wires).map(([name, points]) => {
-      const wire = line(new THREE.BufferGeometry().setFromPoints(points.map((p) => new THREE.Vector3(...p))), "#5b574f");
-      const owner = take.names.filter((body) => name.startsWith(`${body}.`)).sort((a, b) => b.length - a.length)[0];
-      wire.userData.body = take.index.get(owner);
-      this.overlays.add(wire);
+      const wire = this.cord(points.length, CORD);
+      along(wire.geometry, points);
+      wire.userData.body = take.index.get(this.owner(name));
+      this.cords.add(wire);
       return wire;
     });
     this.ropes = take.ropes.map(() => {
-      const rope = line(new THREE.BufferGeometry().setAttribute("position", new THREE.BufferAttribute(new Float32Array(3 * 25), 3)), "#5b574f");
-      rope.frustumCulled = false;
-      this.overlays.add(rope);
+      const rope = this.cord(25, CORD);
+      this.cords.add(rope);
       return rope;
     });
     this.targets = take.actuators.map((label) => {
       const dot = new THREE.Mesh(BEAD, ink("#1d1e20"));
-      dot.visible = label.endsWith(".move");
+      dot.visible = label.endsWith(".move") && !label.endsWith(".goals.move"); // goals have no target ahead of them
+      dot.renderOrder = 2;
       this.overlays.add(dot);
       return dot;
     });
     this.place_keys(this.keys ?? []);
+  }
+
+  // The body that something is named after.
+  owner(label) { return this.take.names.filter((body) => label.startsWith(`${body}.`)).sort((a, b) => b.length - a.length)[0]; }
+
+  // A line through so many points that is seen from afar: a thin tube, as wide on the screen wherever one looks from.
+  cord(points, color, faint = false) {
+    const cord = new THREE.Mesh(tube(points), thread(color, faint, this.thin));
+    cord.frustumCulled = false; // it is pulled about
+    cord.userData.own = true;
+    return cord;
   }
 
   // The keys that can be dragged: {actor, kind, number, at, color}.
@@ -247,6 +265,7 @@ export class Viewport {
       const bead = new THREE.Mesh(key.kind === "goal" ? GOAL : BEAD, ink(this.color_of(key.actor)));
       bead.position.set(...key.at);
       bead.userData = key;
+      bead.renderOrder = 1;
       this.overlays.add(bead);
       return bead;
     });
@@ -275,7 +294,7 @@ export class Viewport {
       this.matrix(wire.userData.body, wire.matrix);
     }
     this.targets?.forEach((dot, a) => dot.position.fromArray(take.aim(this.frame, a)));
-    this.ropes?.forEach((rope, r) => hang(rope.geometry, take.rope(this.frame, r)));
+    this.ropes?.forEach((rope, r) => along(rope.geometry, hanging(take.rope(this.frame, r), 25)));
     this.flash();
     if (this.seats[this.selected]) this.matrix(this.selected, this.glow.matrix);
     if (this.seats[this.following]) {
@@ -329,6 +348,7 @@ export class Viewport {
     this.stale = false;
     const scale = 0.008 * this.camera.position.distanceTo(this.orbit.target);
     this.rim.value = 0.45 * scale;
+    this.thin.value = 0.16 * scale;
     for (const bead of this.beads ?? []) bead.scale.setScalar(scale * (bead === this.bead ? 1.5 : 1));
     for (const dot of this.targets ?? []) dot.scale.setScalar(0.7 * scale);
     if (this.scene.fog) {
@@ -461,8 +481,8 @@ export class Viewport {
 
   pointing() {
     const down = new THREE.Vector2(), at = new THREE.Vector2(), ray = new THREE.Raycaster(), plane = new THREE.Plane();
-    ray.params.Line.threshold = 0.03;
     const aim = (event) => {
+      ray.params.Line.threshold = 0.012 * this.camera.position.distanceTo(this.orbit.target);
       const box = this.canvas.getBoundingClientRect();
       at.set(((event.clientX - box.left) / box.width) * 2 - 1, 1 - ((event.clientY - box.top) / box.height) * 2);
       ray.setFromCamera(at, this.camera);
@@ -505,6 +525,7 @@ export class Viewport {
     });
     this.canvas.addEventListener("dblclick", (event) => {
       aim(event);
+      if (this.poking) return;
       const [found] = this.overlays.visible ? ray.intersectObjects(this.pathLines ?? []) : [];
       if (found) this.listener.added(found.object.userData, found.point.toArray(), found.index);
     });
@@ -555,16 +576,60 @@ const median = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >>
 const around = ([x, y, z], size) => new THREE.Box3().setFromCenterAndSize(v.set(x, y, z), one.clone().multiplyScalar(1.6 * size));
 const sameList = (a, b) => a.length === b.length && a.every((x, k) => x === b[k]);
 
-// One material for all things of a colour: they come and go with every change of the scene.
+// One material for all things of a colour: they come and go with every change of the scene. Marks are seen through what
+// stands before them.
 const inks = new Map();
-function ink(color, kind = THREE.MeshBasicMaterial, opacity = 1) {
-  const name = `${kind.name} ${color} ${opacity}`;
-  if (!inks.has(name)) inks.set(name, new kind({ color, transparent: opacity < 1, opacity, fog: false }));
-  return inks.get(name);
+function ink(color) {
+  if (!inks.has(color)) inks.set(color, new THREE.MeshBasicMaterial({ color, fog: false, depthTest: false, transparent: true }));
+  return inks.get(color);
 }
 
-function line(geometry, color, opacity = 1) {
-  return new THREE.Line(geometry, ink(color, THREE.LineBasicMaterial, opacity));
+const CORD = "#5b574f";
+const threads = new Map();
+// What cords are made of: spread about their middle when they are drawn; and a little nearer than what they lie on.
+function thread(color, faint, width) {
+  const name = `${color} ${faint}`;
+  if (threads.has(name)) return threads.get(name);
+  const material = new THREE.MeshBasicMaterial({ color, fog: false, transparent: faint, opacity: faint ? 0.75 : 1, depthWrite: !faint });
+  material.onBeforeCompile = (shader) => {
+    shader.uniforms.width = width;
+    shader.vertexShader = `uniform float width;\n${shader.vertexShader
+      .replace("#include <begin_vertex>", "vec3 transformed = position + normal * width;")
+      .replace("#include <project_vertex>", "#include <project_vertex>\ngl_Position.z -= 0.001 * gl_Position.w;")}`;
+  };
+  threads.set(name, material);
+  return material;
+}
+
+const SIDES = 5; // of a cord
+function tube(points) {
+  const geometry = new THREE.BufferGeometry(), index = [];
+  for (let k = 0; k + 1 < points; k++) for (let s = 0; s < SIDES; s++) {
+    const a = SIDES * k + s, b = SIDES * k + ((s + 1) % SIDES);
+    index.push(a, b, a + SIDES, b, b + SIDES, a + SIDES);
+  }
+  geometry.setIndex(index);
+  for (const name of ["position", "normal"]) geometry.setAttribute(name, new THREE.BufferAttribute(new Float32Array(3 * SIDES * points), 3));
+  return geometry;
+}
+
+// Lays a tube along points.
+function along(geometry, points) {
+  const { position, normal } = geometry.attributes, way = new THREE.Vector3(), side = new THREE.Vector3(), other = new THREE.Vector3();
+  points.forEach(([x, y, z], k) => {
+    const [ax, ay, az] = points[Math.max(k - 1, 0)], [bx, by, bz] = points[Math.min(k + 1, points.length - 1)];
+    way.set(bx - ax, by - ay, bz - az).normalize();
+    side.set(0, 0, 1).cross(way);
+    if (side.lengthSq() < 1e-6) side.set(1, 0, 0);
+    side.normalize();
+    other.crossVectors(way, side);
+    for (let s = 0; s < SIDES; s++) {
+      const c = Math.cos((2 * Math.PI * s) / SIDES), d = Math.sin((2 * Math.PI * s) / SIDES);
+      position.setXYZ(SIDES * k + s, x, y, z);
+      normal.setXYZ(SIDES * k + s, c * side.x + d * other.x, c * side.y + d * other.y, c * side.z + d * other.z);
+    }
+  });
+  position.needsUpdate = normal.needsUpdate = true;
 }
 
 const nice = (x) => { const ten = 10 ** Math.floor(Math.log10(x)); return ten * (x / ten < 2 ? 1 : x / ten < 5 ? 2 : 5); };
@@ -595,13 +660,11 @@ function rim(width) {
 }
 
 // A rope between its ends, sagging by its slack (a parabola of that length, to the eye).
-function hang(geometry, [ax, ay, az, bx, by, bz, slack]) {
-  const points = geometry.attributes.position, n = points.count - 1;
+function hanging([ax, ay, az, bx, by, bz, slack], count) {
   const length = Math.hypot(bx - ax, by - ay, bz - az);
   const depth = slack > 0 ? Math.sqrt((3 / 8) * slack * (length + 0.5 * slack)) : 0;
-  for (let k = 0; k <= n; k++) {
-    const u = k / n;
-    points.setXYZ(k, ax + u * (bx - ax), ay + u * (by - ay), az + u * (bz - az) - 4 * depth * u * (1 - u));
-  }
-  points.needsUpdate = true;
+  return Array.from({ length: count }, (_, k) => {
+    const u = k / (count - 1);
+    return [ax + u * (bx - ax), ay + u * (by - ay), az + u * (bz - az) - 4 * depth * u * (1 - u)];
+  });
 }
