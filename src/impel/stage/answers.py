@@ -270,6 +270,10 @@ def _push_alone(bodies, joints, handles):
     count, push, row, last, previous = handles.count[HANDLES], handles.push, handles.row, handles.last, handles.previous
     for n in range(handles.count[MEMBERS]):
         last[handles.member[n]] = -1
+    for h in range(count):  # some push off what is no member
+        for side in range(2):
+            if handles.body[h, side] >= 0:
+                last[handles.body[h, side]] = -1
     for h in range(count):
         for side in range(2):
             i = handles.body[h, side]
