@@ -197,6 +197,10 @@ def press_round_end(shapes, b, centre, outward, r, motion, material, patch):
         return
     if x < 1.0:  # a paraboloid cut by a plane along its axis
         share = 0.5 + (x * (5.0 - 2.0 * x * x) * math.sqrt(1.0 - x * x) / 3.0 + math.asin(x)) / math.pi
+        # ... whose middle is beyond the end as well: else it would turn the bar with less than it presses.
+        side = axpy(-dot(outward, g), g, outward)
+        beyond = wide * 8.0 / (15.0 * math.pi) * (1.0 - x * x) ** 2.5 / max(share, 1e-9)
+        centre = axpy(min(beyond, wide) / max(math.sqrt(dot(side, side)), 1e-9), side, centre)
     press_ball(shapes, b, r, centre, g, phi, share, motion, material, patch)
 
 
