@@ -3,6 +3,7 @@
 import math
 
 TICKS_PER_SECOND = 240
+FEWEST = 120  # ticks in a cycle
 G = 9.8
 D = 4.0
 DAMPING = 0.3  # of the legs as springs
@@ -119,7 +120,7 @@ def motion(walker, genes, curve, lame=None):
     """One cycle: its tick in seconds, feet, whether they are lifted, and the body as x, y, z, roll, pitch."""
     legs = list(walker.legs.values())
     cycle = (genes.cycle or 1 + max(genes.delays)) * genes.period
-    ticks = math.ceil(cycle * TICKS_PER_SECOND - 1e-9)
+    ticks = max(math.ceil(cycle * TICKS_PER_SECOND - 1e-9), FEWEST)
     dt = cycle / ticks
     feet, lifted, wanted = [], [], []
     for tick in range(ticks):

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 
 from impel import Scene
 from impel.cli import main
@@ -12,10 +13,10 @@ from impel.files import read_document, write_document
 from impel.gaits.energy import measure
 from impel.gaits.evolve import evolve
 from impel.gaits.gait import PUBLISHED, load_gait, save_gait
-from impel.gaits.ladder import evolve_library
-from impel.gaits.mood import load_library, load_moods
+from impel.gaits.ladder import evolve_library, ladder_for
+from impel.gaits.mood import Moods, load_library, load_moods
 from impel.gaits.walk import walk
-from impel.gaits.walker import BUILT_IN
+from impel.gaits.walker import BUILT_IN, Walker
 from impel.stage.walkers import troupe_of
 
 
@@ -126,6 +127,41 @@ def test_a_walker_of_ones_own_gets_a_mood(impel, tmp_path):
     code, _, _ = impel("library", "mine.yaml", "--wishes", "sub/moods.yaml", "-o", "again.yaml")
     assert code == 0
     assert load_library("again.yaml").gaits == library.gaits
+
+
+def ant(size):
+    """A walker of six unlike legs, written down from the back to the front, that says nothing but its lengths."""
+    legs = {
+        f"{place}_{side}": {
+            "hip": [size * ahead, sign * 0.12 * size, 0], "foot": [size * out, sign * 0.6 * size],
+            "upper": 0.42 * size, "lower": 0.58 * size, "mass": 0.05, "knee": [ahead, sign, 1.5],
+        }
+        for place, ahead, out in (("rear", -0.1, -0.6), ("middle", 0.1, 0.05), ("front", 0.25, 0.65))
+        for side, sign in (("left", 1), ("right", -1))
+    }  # fmt: skip
+    body = {"shape": {"box": [1.2 * size, 0.3 * size, 0.25 * size]}, "mass": 1.0}
+    return Walker.model_validate({"name": "ant", "body": body, "legs": legs})
+
+
+def test_six_legs_are_lifted_as_insects_do_wherever_the_file_names_them():
+    tripods, ripple, wave = ant(1.0).all_orders()
+    assert tripods == (0, 1, 1, 0, 0, 1)
+    assert ripple == (1, 2, 2, 0, 0, 1)
+    assert wave == (0, 3, 1, 4, 2, 5)
+
+
+@pytest.mark.slow
+def test_a_small_ant_has_moods_that_differ():
+    """At its size a step takes a few ticks of 1/240 s: energies that were counted by them rose and fell with their
+    number, and no slider could be made."""
+    walker = ant(0.02)
+    order, ladder = ladder_for(walker)
+    moods = Moods.of_library(evolve_library(walker, order, ladder))
+    rows = moods.at(moods.places(np.arange(10, 91, 10.0)))
+    measured = measure(walker, rows)
+    for motion in (measured.heave, measured.roll, measured.pitch):
+        assert spearmanr(np.arange(len(rows)), motion).statistic >= 0.9
+    assert measured.seconds[-1] < 0.6 * measured.seconds[0]
 
 
 @pytest.mark.parametrize("name", ["biped", *(pytest.param(n, marks=pytest.mark.slow) for n in ("creature", "hexapod"))])

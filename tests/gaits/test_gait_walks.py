@@ -16,7 +16,7 @@ from impel.gaits.legs import pose_legs
 from impel.gaits.mood import Moods, load_library, load_moods
 from impel.gaits.route import make_route
 from impel.gaits.walk import walk, walk_gait
-from impel.gaits.walker import load_walker, rig_of, walker_names
+from impel.gaits.walker import Walker, load_walker, rig_of, walker_names
 
 MOODS = {name: load_moods(name) for name in walker_names()}
 
@@ -198,6 +198,27 @@ def test_a_right_angle_costs_little_more_than_the_straight_way(name, mood):
     reach = 2 * MOODS[name].walker.leg_length
     straight = walk(MOODS[name], mood=mood, path=[(0, 0), (2 * reach, 0)])
     corner = walk(MOODS[name], mood=mood, path=[(0, 0), (reach, 0), (reach, reach)])
+    assert corner.time[-1] <= 1.3 * straight.time[-1]
+    assert corner.energy[-1].sum() <= 1.3 * straight.energy[-1].sum()
+
+
+def test_also_a_long_body_gets_round_a_corner_at_little_cost():
+    """A lizard of a metre on legs of a third of that: its feet are farther from its middle than they are long."""
+    legs = {
+        f"{end}_{side}": {
+            "hip": [0.35 * ahead, 0.07 * sign, 0], "foot": [0.4 * ahead, 0.27 * sign],
+            "upper": 0.17, "lower": 0.17, "knee": [0, sign, 0.8],
+        }
+        for end, ahead in (("front", 1), ("rear", -1))
+        for side, sign in (("left", 1), ("right", -1))
+    }  # fmt: skip
+    body = {"shape": {"box": [1.0, 0.14, 0.12]}}
+    lizard = Walker.model_validate({"name": "lizard", "body": body, "legs": legs})
+    # amplitude, pace, period, sway, stature, spring, cycle and delays
+    moods = Moods(lizard, np.array([[0.05, 0.2, 0.3, 0.4, 0.8, 0.004, 3.2, 0.0, 1.5, 0.7, 2.2]]))
+    reach = 2 * lizard.leg_length
+    straight = walk(moods, path=[(0, 0), (2 * reach, 0)])
+    corner = walk(moods, path=[(0, 0), (reach, 0), (reach, reach)])
     assert corner.time[-1] <= 1.3 * straight.time[-1]
     assert corner.energy[-1].sum() <= 1.3 * straight.energy[-1].sum()
 

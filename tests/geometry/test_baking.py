@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import trimesh
+from scipy.spatial import KDTree
 
 from impel.files import Problem
 from impel.geometry import baking
@@ -75,6 +76,22 @@ def test_fields_of_meshes_are_those_of_the_forms_they_show(tmp_path):
     mesh = trimesh.creation.box([0.2, 0.16, 0.12])
     rms, _ = near_the_surface(as_shape(mesh, tmp_path, "brick.obj"), mesh, 0.2, brick)
     assert rms < 6e-4  # all of it at the edges
+
+
+def test_fields_of_meshes_are_those_of_their_triangles(tmp_path):
+    """A ball of 20 000 facets is off by 9e-5 of its size itself; its field is nearer to the facets than that."""
+    mesh = trimesh.creation.icosphere(subdivisions=5, radius=0.1)
+    near = KDTree(mesh.triangles_center)
+
+    def facets(points):
+        around = near.query(points, 24)[1]
+        corners = mesh.triangles[around].reshape(-1, 3, 3)
+        foot = trimesh.triangles.closest_point(corners, np.repeat(points, 24, axis=0)).reshape(-1, 24, 3)
+        away = np.linalg.norm(foot - points[:, None], axis=-1).min(axis=1)
+        inside = np.linalg.norm(points, axis=1) < np.linalg.norm(foot[:, 0], axis=1)
+        return np.where(inside, -away, away), points / np.linalg.norm(points, axis=1, keepdims=True)
+
+    assert near_the_surface(as_shape(mesh, tmp_path), mesh, 0.2, facets)[0] <= 5e-5
 
 
 def test_mass_is_that_of_the_closed_forms(tmp_path):

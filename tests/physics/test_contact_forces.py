@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import trimesh
 from contact_rig import FLOOR, axis_angle, make_world
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -92,6 +93,56 @@ def test_two_balls_feel_the_exact_lens(other, depth):
     within = np.minimum(0.1**2 - x**2, other**2 - (x - distance) ** 2)
     lens = np.trapezoid(math.pi * np.maximum(within, 0), x)
     assert bodies.force[1] == pytest.approx([0.5e5 * lens, 0, 0], rel=1e-6)
+
+
+BLOB_BALL = {"blob": {"points": [{"at": [0, 0, 0], "radius": 0.1}]}}
+
+
+@pytest.fixture(scope="module")
+def mesh_ball(tmp_path_factory):
+    path = tmp_path_factory.mktemp("ball") / "ball.obj"
+    trimesh.creation.icosphere(subdivisions=5, radius=0.1).export(path)
+    return {"mesh": {"file": str(path)}}
+
+
+@pytest.mark.parametrize("depth", [0.005, 0.03])
+@pytest.mark.parametrize("pair", ["ball blob", "ball mesh", "blob blob", "blob mesh", "mesh mesh"])
+def test_balls_of_any_kind_feel_the_lens_however_they_are_turned(pair, depth, mesh_ball):
+    shapes = [{"ball": BALL, "blob": BLOB_BALL, "mesh": mesh_ball}[name] for name in pair.split()]
+    random = np.random.default_rng(0)
+    lens = 2 * math.pi * (depth / 2) ** 2 * (0.1 - depth / 6)
+    felt = []
+    for _ in range(12):
+        turned = random.normal(size=(2, 4))
+        turned /= np.linalg.norm(turned, axis=1, keepdims=True)
+        bodies, _ = make_world(
+            {"shape": shapes[0], "mass": 1.0, "at": [0, 0, 0.2 - depth], "orientation": turned[0], "coating": FOAM},
+            {"shape": shapes[1], "mass": 1.0, "orientation": turned[1], "coating": FOAM},
+        )
+        felt.append(bodies.force[0] / (0.5e5 * lens))
+    assert np.mean(felt, axis=0) == pytest.approx([0, 0, 1], abs=0.03)
+    assert np.std(felt, axis=0).max() <= 0.04
+
+
+@pytest.mark.parametrize("depth", [0.01, 0.02])
+@pytest.mark.parametrize("degrees", [0, 45, 90])
+def test_bars_that_cross_feel_their_overlap(degrees, depth):
+    """Of long cylinders, by slices: where both are at a height, each is a strip."""
+    turn = math.radians(degrees) / 2
+    lying = (math.sqrt(0.5), 0, math.sqrt(0.5), 0)
+    across = (math.sqrt(0.5) * math.cos(turn), -math.sqrt(0.5) * math.sin(turn), math.sqrt(0.5) * math.cos(turn))
+    bar = {"capsule": {"radius": 0.1, "length": 0.6}}
+    bodies, _ = make_world(
+        {"shape": bar, "mass": 1.0, "at": [0, 0, 0.2 - depth], "orientation": lying, "coating": FOAM},
+        {"shape": bar, "mass": 1.0, "coating": FOAM, "orientation": (*across, math.sqrt(0.5) * math.sin(turn))},
+    )
+    z = np.linspace(0.1 - depth, 0.1, 20_001)
+    below, above = np.sqrt(0.1**2 - z**2), np.sqrt(np.maximum(0.1**2 - (0.2 - depth - z) ** 2, 0))
+    if degrees == 0:
+        area = 2 * np.minimum(below, above) * 0.6 + math.pi * np.minimum(below, above) ** 2
+    else:
+        area = 4 * below * above / math.sin(math.radians(degrees))
+    assert bodies.force[0, 2] == pytest.approx(0.5e5 * np.trapezoid(area, z), rel=0.03)
 
 
 @pytest.mark.parametrize("shape", [CAPSULE, CYLINDER], ids=["capsule", "cylinder"])

@@ -1,5 +1,7 @@
 """Soft surfaces in takes: what moved comes back as it was, at any rate, and foreign ones are refused in plain words."""
 
+import zipfile
+
 import numpy as np
 import pytest
 from parade import parade
@@ -44,6 +46,70 @@ def test_soft_surfaces_come_back_as_they_were(tmp_path):
     assert vertices[:, 2].min() > -0.15 - 1e-8
     np.testing.assert_allclose(normals[below], np.tile([0, 0, -1], (below.sum(), 1)), atol=1e-3)
     assert np.array_equal(surface_at(back, name, 0)[0], rest_of(back, name)[0])
+
+
+def rolling(frames=40):
+    """A take with a surface as a simulation leaves it, on a grid: a dent that goes round a ball."""
+    take = parade(4, frames)
+    name = next(n for n, shape in zip(take.names, take.shapes) if "plane" not in shape)
+    take.shapes[take.index(name)] = {"sphere": 0.3}
+    mesh = mesh_of({"sphere": 0.3}, segments=48)
+    moved = []
+    for frame in range(frames):
+        way = np.array([np.sin(0.1 * frame), 0, -np.cos(0.1 * frame)])
+        over = mesh[0] @ way - 0.2
+        index = np.flatnonzero(over > 0)
+        shift = -np.round(over[index, None] * way * 2**24) / 2**24
+        moved.append((index, shift, np.round(512 * np.tile(way, (len(index), 1))) / 512))
+    take.soft = pack(name, mesh, moved)
+    take.version = SOFT_VERSION
+    return take, name
+
+
+def test_surfaces_on_a_grid_take_little_room_and_lose_nothing(tmp_path):
+    take, name = rolling()
+    save_npz(take, tmp_path / "take.npz")
+    back = load_npz(tmp_path / "take.npz")
+    for label, values in take.soft.items():
+        assert back.soft[label].dtype == values.dtype
+        assert np.array_equal(back.soft[label], values)
+    with zipfile.ZipFile(tmp_path / "take.npz") as archive:
+        room = sum(e.compress_size for e in archive.infolist() if e.filename.startswith(f"soft/{name}."))
+    at_rest = sum(take.soft[f"{name}.{part}"].nbytes for part in ("vertices", "normals", "triangles"))
+    assert room < at_rest + 0.4 * sum(take.soft[f"{name}.{part}"].nbytes for part in ("index", "shift", "normal"))
+
+
+def test_takes_that_hold_surfaces_at_length_are_read(tmp_path):
+    """As version 3 wrote them."""
+    take, _ = rolling()
+    save_npz(take, tmp_path / "take.npz")
+    with np.load(tmp_path / "take.npz") as archive:
+        arrays = {name: archive[name] for name in archive.files if not name.startswith("soft/")}
+    arrays |= {f"soft/{label}": values for label, values in take.soft.items()} | {"version": np.array(3)}
+    np.savez(tmp_path / "earlier.npz", **arrays)
+    back = load_npz(tmp_path / "earlier.npz")
+    for label, values in take.soft.items():
+        assert np.array_equal(back.soft[label], values)
+
+
+@pytest.mark.parametrize("damage", ["cut", "bytes", "kind", "longer", "rows"])
+def test_packed_surfaces_that_are_damaged_are_refused_in_a_line(tmp_path, damage):
+    take, name = rolling()
+    save_npz(take, tmp_path / "take.npz")
+    with np.load(tmp_path / "take.npz") as archive:
+        arrays = {label: archive[label] for label in archive.files}
+    label = f"soft/{name}.packed"
+    stream = arrays[label]
+    twice = np.append(stream, stream)
+    wrong = {"cut": stream[:-9], "bytes": stream[::-1], "kind": stream.astype(float), "longer": twice}
+    arrays[label] = wrong.get(damage, stream)
+    if damage == "rows":
+        label = f"soft/{name}.first"
+        arrays[label] = arrays[label] * 10**9
+    np.savez(tmp_path / "damaged.npz", **arrays)
+    with pytest.raises(Problem, match=rf"{label}: expected") as problem:
+        load_npz(tmp_path / "damaged.npz")
+    assert len(problem.value.lines) == 1
 
 
 def test_takes_without_soft_surfaces_hold_no_trace_of_them(tmp_path):

@@ -90,7 +90,7 @@ def largest_stable_step(specs: Sequence[ActuatorSpec]) -> float:
     return min(steps, default=math.inf)
 
 
-# Times what holds still: what was thrown off and falls is caught with twice its weight to spare, in half the way that it
+# Times what holds still: what was thrown off and falls is caught with twice its weight to spare, in half the way it
 # fell. (With once its weight to spare it would fall as far again: an arm that a ball drops on, by half its length.)
 CATCHES = 3.0
 

@@ -27,8 +27,8 @@ CALM = (
 )
 TRIED = 20_000  # random gaits by which it is found out what a walker can do
 FEWEST = 50  # of these that must be able to walk, for their energies to tell anything
-NEIGHBOURS = 0.05  # share of them that count as having a rung's energy
 HURRY = (0.6, 0.15)  # how the times of the first and the last rung rank: leisurely when exhausted, fast when exuberant
+LIVELIER = 1.2  # of what it spends exhausted, an exuberant walker must spend at least, for the moods to differ
 STATURE = (
     0.05,
     0.85,
@@ -52,17 +52,18 @@ def evolve_library(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Library:
-    """Gaits for wishes of rising energy, all in one order of the feet; raise `Problem` if they make no slider.
+    """Gaits for wishes of rising energy, all in one order of the feet; raise `Problem` if they make no slider. Wishes
+    for which only gaits were found to which the mood cannot slide are left out.
 
     `progress` is called with the gaits tried and in all.
     """
-    one_order = validated(Walker, {**walker.model_dump(), "orders": [list(order)]}, walker.name)
+    one_order = _in_order(walker, order)
     rungs: list[Rung] = []
     below: Floats | None = None
-    for wishes in ladder:
+    for number, wishes in enumerate(ladder):
         encoding = Encoding(one_order, bounds_for(one_order, wishes), curve=wishes.curve)
 
-        def report(count: int, _: float, done: int = len(rungs) * BUDGET) -> None:
+        def report(count: int, _: float, done: int = number * BUDGET) -> None:
             if progress is not None:
                 progress(done + min(count, BUDGET), len(ladder) * BUDGET)
 
@@ -75,7 +76,9 @@ def evolve_library(
             found.append((blends > 0, _fits(walker, wishes, row), blends, -nearness, point))
             if found[-1][:3] == (True, True, LIVELY):
                 break
-        *_, point = max(found, key=lambda each: each[:4])
+        blended, *_, point = max(found, key=lambda each: each[:4])
+        if not blended:  # others lie on both sides of it: the slider passes between them
+            continue
         row = encoding.rows(point[None])[0]
         below = point
         rungs.append(Rung(wishes=wishes, genes=genes_of(row)))
@@ -143,8 +146,9 @@ def _next_rung(
 def ladder_for(walker: Walker, *, seed: int = 0) -> tuple[list[int], list[Wishes]]:
     """An order of the feet and a ladder of wishes that suit a walker, found out by trying random gaits.
 
-    Half of the feet stay on the ground. The order is the one that most of the fast gaits have; the energies go from
-    what its cheapest gaits cost to what its dearest do, each with a time that gaits of this energy can keep.
+    Half of the feet stay on the ground. The order is the one that most of the fast gaits have. What random gaits of it
+    do tells what to wish for at both ends, one by one; what can be had of it together is what a search comes to, and
+    between these the energies and times of the ladder lie.
     """
     random = np.random.default_rng(seed)
     support = len(walker.legs) // 2
@@ -162,22 +166,20 @@ def ladder_for(walker: Walker, *, seed: int = 0) -> tuple[list[int], list[Wishes
             f"{walker.name}: of {TRIED} random gaits only {len(energy)} walk smoothly with {support} feet on the "
             "ground; its limits or its legs leave no room for a mood"
         )
-    # Exuberant are those that bounce and are fast; exhausted the cheapest, which take their time.
+    # Exuberant are those that bounce and are fast; exhausted the cheapest of those that take their time.
     liveliest = min(HEAVE * walker.leg_length, float(np.quantile(heave, 0.75)))
     lively = heave >= liveliest
     lively &= seconds <= np.quantile(seconds[lively], HURRY[1])
-    low, high = FRUGAL * float(np.quantile(energy, 0.01)), float(np.quantile(energy[lively], 0.9))
-    slow = float(np.quantile(seconds[_nearest(energy, low)], HURRY[0]))
-    quick = min(float(np.median(seconds[lively])), slow)
-    energies, times = np.geomspace(low, high, RUNGS), np.geomspace(slow, quick, RUNGS)
+    slow, quick = float(np.quantile(seconds, HURRY[0])), float(np.median(seconds[lively]))
+    low, high = FRUGAL * float(np.quantile(energy[seconds >= slow], 0.01)), float(np.quantile(energy[lively], 0.9))
     heaves = np.geomspace(CALMEST * liveliest, liveliest, RUNGS)
     heights = np.quantile(tried["low"], STATURE)
     contacts = np.minimum(np.linspace(*CONTACT, RUNGS), 0.98 * tried["contact"].max())
-    ladder: list[Wishes] = []
-    for k in range(RUNGS):
+
+    def rung(k: int, energy: float, seconds: float) -> Wishes:
         wishes = {
-            "energy": _short(energies[k]),
-            "seconds": _short(times[k]),
+            "energy": _short(energy),
+            "seconds": _short(seconds),
             "in_full_stride": True,
             "support": support,
             "max_jump": CALM,
@@ -191,13 +193,30 @@ def ladder_for(walker: Walker, *, seed: int = 0) -> tuple[list[int], list[Wishes
         wishes["min_height"] = _short(max(under, heights[0] * (1 - up) + heights[1] * up))
         if k < RUNGS // 2:
             wishes["max_height"] = _short(heights[0] * (0.5 - up) + heights[1] * (0.5 + up))
-        ladder.append(Wishes.model_validate(wishes))
-    return order, ladder
+        return Wishes.model_validate(wishes)
+
+    one_order = _in_order(walker, order)
+    exhausted = _attained(one_order, rung(0, low, slow), seed)
+    exuberant = _attained(one_order, rung(RUNGS - 1, high, quick), seed)
+    if exuberant[0] < LIVELIER * exhausted[0]:
+        raise Problem(
+            f"{walker.name}: exhausted it spends {exhausted[0]:.3g}, exuberant {exuberant[0]:.3g}; its limits or its "
+            "legs leave no room for a mood"
+        )
+    energies, times = (np.geomspace(first, last, RUNGS) for first, last in zip(exhausted, exuberant))
+    return order, [rung(k, energies[k], times[k]) for k in range(RUNGS)]
 
 
-def _nearest(energy: Floats, wanted: float) -> NDArray[np.int64]:
-    """Which gaits have about this energy."""
-    return np.argsort(np.abs(np.log(energy / wanted)))[: max(5, int(NEIGHBOURS * len(energy)))]
+def _in_order(walker: Walker, order: Sequence[int]) -> Walker:
+    return validated(Walker, {**walker.model_dump(), "orders": [list(order)]}, walker.name)
+
+
+def _attained(walker: Walker, wishes: Wishes, seed: int) -> tuple[float, float]:
+    """Energy and time that can be had of those wished for, together with all else."""
+    encoding = Encoding(walker, bounds_for(walker, wishes), curve=wishes.curve)
+    point = _next_rung(walker, wishes, encoding, None, None, 0.0, seed, lambda *_: None)
+    found = measure_rows(walker, wishes, encoding.rows(point[None]))
+    return float(found.energy[0]), float(found.seconds[0])
 
 
 def _short(value: float) -> float:

@@ -10,10 +10,10 @@ from impel.gaits.walker import Floats
 from impel.kernel import Floats2, kernel, struct
 from impel.motion.paths import make_paths, polyline
 
-# In leg lengths:
+# In sizes of the walker:
 SPACING = 0.005  # between the places of the table
-FORESIGHT = 0.5  # before a turn, in which steps get shorter, and half as much behind it
-SOFTENING = 1.0  # over which a change of direction is spread: the body turns into a corner before its feet are there
+FORESIGHT = 0.25  # before a turn, in which steps get shorter, and half as much behind it
+SOFTENING = 1.5  # over which a change of direction is spread: the body turns into a corner before its feet are there
 NEAREST = 0.005  # of two points that are not the same place
 FARTHEST = 5000.0  # longer was not meant
 
@@ -25,25 +25,25 @@ class Route:
     straight: bool
 
 
-def make_route(points: ArrayLike, leg_length: float) -> Route:
-    """Through points (n, 2) in metres; a walker with such legs starts at the first and stops at the last."""
+def make_route(points: ArrayLike, size: float) -> Route:
+    """Through points (n, 2) in metres; a walker of this size starts at the first and stops at the last."""
     keys = np.array(points, np.float64)
     if keys.ndim != 2 or keys.shape[1] != 2 or len(keys) < 2:
         raise Problem("path: needs at least two points, each as x,y")
     if not np.isfinite(keys).all():
         raise Problem("path: points must be finite numbers")
     steps = np.linalg.norm(np.diff(keys, axis=0), axis=1)
-    if steps.min() < NEAREST * leg_length:
+    if steps.min() < NEAREST * size:
         place = int(np.argmin(steps))
         raise Problem(f"path: points {place + 1} and {place + 2} are the same place")
-    if steps.sum() > FARTHEST * leg_length:
-        raise Problem(f"path: is {steps.sum():.4g} m long, must be at most {FARTHEST * leg_length:g} m")
+    if steps.sum() > FARTHEST * size:
+        raise Problem(f"path: is {steps.sum():.4g} m long, must be at most {FARTHEST * size:g} m")
     curve = keys
     if len(keys) > 2:  # two points are a straight line, for which nothing has to be compiled
         curve = polyline(make_paths([np.column_stack([keys, np.zeros(len(keys))])], [False]), 0, 128)[:, :2]
     along = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(curve, axis=0), axis=1)))
     length = float(along[-1])
-    count = max(2, math.ceil(length / (SPACING * leg_length)) + 1)
+    count = max(2, math.ceil(length / (SPACING * size)) + 1)
     s = np.linspace(0.0, length, count)
     x, y = np.interp(s, along, curve[:, 0]), np.interp(s, along, curve[:, 1])
     heading = np.unwrap(np.arctan2(np.gradient(y, s), np.gradient(x, s)))
@@ -57,9 +57,9 @@ def make_route(points: ArrayLike, leg_length: float) -> Route:
     return Route(table, length, bool(np.ptp(heading) < 1e-9))
 
 
-def _soften(series: Floats, leg_lengths: float) -> Floats:
+def _soften(series: Floats, sizes: float) -> Floats:
     """A moving mean over so much before and behind."""
-    width = max(1, round(leg_lengths / SPACING))
+    width = max(1, round(sizes / SPACING))
     bell = np.hanning(2 * width + 1)
     return np.convolve(np.pad(series, width, mode="edge"), bell / bell.sum(), mode="valid")
 

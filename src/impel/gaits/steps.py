@@ -358,11 +358,13 @@ def tick_on(state, moods, wishes, lame, born_lame, rig, route, surfaces, smooth,
     state.clock[_GONE] += dphase * min(max(state.wish[0, GOING], 0.0), 1.0)
     ramp = min(max(state.clock[_GONE] - 1.0, 0.0), 1.0)
     pace = row[PACE] * (FIRST_PACE + (1.0 - FIRST_PACE) * ramp * ramp * (3.0 - 2.0 * ramp))
-    widest = 0.0  # how far the outermost foot is from the middle
-    for i in range(rig.rest.shape[0]):
-        widest = max(widest, math.sqrt(rig.rest[i, 0] ** 2 + rig.rest[i, 1] ** 2))
     curvature = place_on(route, min(state.clock[ALONG], route.length))[3]
-    pace *= min(1.0, WIDER / (1.0 + widest * curvature))  # so that no foot needs much longer steps in a turn
+    farthest = 1.0  # that a foot goes in a turn, against the body: outside, and where it swings round ahead or behind
+    for i in range(rig.rest.shape[0]):
+        farthest = max(
+            farthest, flat_distance(1.0 + curvature * abs(rig.rest[i, 1]), curvature * rig.rest[i, 0], 0.0, 0.0)
+        )
+    pace *= min(1.0, WIDER / farthest)  # so that none needs much longer steps
     surge = _move_feet(state, row, dphase, pace, rig, route, surfaces, smooth)
     heading = _carry(state, row, dphase, surge, lame, born_lame, rig, route, smooth, False)
     roll, pitch = state.carried[0, ROLL], state.carried[0, PITCH]

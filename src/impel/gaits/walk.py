@@ -75,7 +75,7 @@ def walk(
     lines = list(ground_problems(ground, walker))
     if lines:
         raise Problem(*lines)
-    route = make_route(path, walker.leg_length)
+    route = make_route(path, walker.size)
     surfaces = ground.surfaces(route, walker.leg_length / 2)
     if boxes is not None:
         surfaces = np.concatenate([surfaces, boxes])

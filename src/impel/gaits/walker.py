@@ -24,6 +24,8 @@ BUILT_IN = Path(__file__).parent / "walkers"
 FOOT = 1.25  # radius of a foot, in thicknesses of the leg
 STANCE = 0.85  # leg lengths from hip to foot: the usual stance, with room to spare (the creature of paper 001)
 THICKNESS = 0.03  # radius of a leg, in leg lengths
+# Orders of six feet, first the left ones from the front to the back, then the right ones: tripods, a ripple, a wave.
+INSECTS = ((0, 1, 0, 1, 0, 1), (0, 2, 1, 1, 0, 2), (2, 1, 0, 5, 4, 3))
 LEAST_BEND = math.radians(1)  # between the knee's direction and the leg at rest, else any swing turns the knee about
 
 FARTHEST = 1e6  # m, s or kg: more was not meant
@@ -124,8 +126,8 @@ class Limits(_Strict):
     )
     spacing: Range = Field(
         default=None,  # type: ignore[assignment]
-        description="Time between one foot's lift and the next one's, in periods; 0.4 to 1, or 1 to 1.6 for two legs, "
-        "if not given.",
+        description="Time between one foot's lift and the next one's, in periods; 0.4 to 1, or 1 to 1.6 for two or six "
+        "legs, if not given.",
     )
 
     @model_validator(mode="after")
@@ -169,12 +171,14 @@ class Walker(_Strict):
         description="Between which values its genes may lie, in leg lengths; those of paper 001 if not given.",
     )
     orders: list[list[Annotated[int, Field(ge=0)]]] | None = Field(
-        default=None, description="In which orders the feet may be lifted, one place per leg; any order if not given."
+        default=None,
+        description="In which orders the feet may be lifted, one place per leg. If not given, any order for two or "
+        "four legs, and for six those of insects: two tripods, three pairs in a ripple, a wave from behind.",
     )
     rhythm: Literal["paper", "even"] = Field(
         default=None,  # type: ignore[arg-type]
         description="`paper`: the next cycle begins when the last foot lands; `even`: lifts follow each other evenly. "
-        "Even for two legs, else as in the paper, if not given.",
+        "As in the paper for four legs, else even, if not given.",
     )
 
     @field_validator("legs")
@@ -187,15 +191,15 @@ class Walker(_Strict):
     @model_validator(mode="after")
     def _complete(self) -> "Walker":
         """What was left out follows from the legs."""
-        two = len(self.legs) == 2
+        four = len(self.legs) == 4
         left_out = {
             "stance": STANCE * min(leg.length for leg in self.legs.values()),
             "thickness": THICKNESS * self.leg_length,
-            "rhythm": "even" if two else "paper",
+            "rhythm": "paper" if four else "even",
         }
         self.__dict__.update({name: value for name, value in left_out.items() if getattr(self, name) is None})
         if self.limits.spacing is None:
-            spacing = (1.0, 1.6) if two else (0.4, 1.0)
+            spacing = (0.4, 1.0) if four else (1.0, 1.6)
             self.__dict__["limits"] = self.limits.model_copy(update={"spacing": spacing})
         return self
 
@@ -241,6 +245,11 @@ class Walker(_Strict):
         return sum(leg.length for leg in self.legs.values()) / len(self.legs)
 
     @property
+    def size(self) -> float:
+        """By which it needs room to turn: its legs, or how far its feet are from its middle if that is more (m)."""
+        return max(self.leg_length, *(math.hypot(*leg.foot) for leg in self.legs.values()))
+
+    @property
     def tallest(self) -> float:
         """How high its body can be at most (m)."""
         legs = self.legs.values()
@@ -261,7 +270,17 @@ class Walker(_Strict):
     def all_orders(self) -> list[tuple[int, ...]]:
         if self.orders is not None:
             return [tuple(order) for order in self.orders]
+        left, right = self._sides()
+        if len(left) == len(right) == 3:
+            placed = left + right
+            return [tuple(order[placed.index(leg)] for leg in self.legs) for order in INSECTS]
         return list(itertools.permutations(range(len(self.legs))))
+
+    def _sides(self) -> tuple[list[str], list[str]]:
+        """The legs on the left and on the right, from the front to the back."""
+        placed = sorted(self.legs, key=lambda name: -self.legs[name].foot[0])
+        left = [name for name in placed if self.legs[name].foot[1] > 0]
+        return left, [name for name in placed if name not in left]
 
 
 @struct

@@ -33,7 +33,7 @@ def measure_walks(
     rows = np.ascontiguousarray(np.atleast_2d(rows), np.float64)
     out = np.empty((len(rows), COLUMNS))
     rig, leg, length = rig_of(walker), leg_index(walker, lame), walker.leg_length
-    route = make_route([(0.0, 0.0), (distance, 0.0)], length)
+    route = make_route([(0.0, 0.0), (distance, 0.0)], walker.size)
     surfaces = (ground or Ground()).surfaces(route, rig.unit)
     briefly = (distance + 2.0 * length) / math.sqrt(GRAVITY * length)
     longest = TOO_SLOW * briefly if patience is None else max(patience, SLOW * briefly)

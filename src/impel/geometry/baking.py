@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from impel.files import Problem
 from impel.geometry.meshfiles import Surface, closed, read_bytes, read_mesh, surface_of, welded
-from impel.geometry.scatter import facing_of, scatter, sharp_edges, smooth_vertices
+from impel.geometry.scatter import counted, facing_of, scatter, sharp_edges, smooth_vertices
 from impel.motion.orientations import matrix_from_quaternion, quaternion_from_euler, quaternion_from_matrix
 
 Floats = NDArray[np.float64]
@@ -193,7 +193,7 @@ def _bake(key: str, solid: Any, surface: Surface, upright: bool) -> Baked:
         axes = np.eye(3)
     inside = (whole.vertices - centre) @ axes
     size = float(np.ptp(inside, axis=0).max())
-    light, at, normal, area = scatter(solid, size)
+    light, at, normal, area, curvature = scatter(solid, size)
     at, normal = (at - centre) @ axes, normal @ axes
     light = light._replace(vertices=(light.vertices - centre) @ axes)
     cells = CELLS
@@ -208,6 +208,7 @@ def _bake(key: str, solid: Any, surface: Surface, upright: bool) -> Baked:
             f"shape: is too thin to collide: much of it is thinner than {2 * grid.spacing:.2g} m, which is less than a "
             f"{MOST_CELLS // 2}th of its size"
         )
+    area = counted(area, curvature, thin)
     vertices, normals, triangles, colors = drawn(solid, surface, size)
     return Baked(
         key,

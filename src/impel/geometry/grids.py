@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 CELLS = 48  # along the longest side: the surface of a ball is right to 4e-5 of its size, of a box to 5e-4 (edges)
 BORDER = 2.5  # cells around the mesh, so that the spline has values on all sides of the surface
 ASIDE = 1e-7  # cells by which rays pass beside the points of the grid, where vertices like to lie
+GUESSES = 4  # at where a mesh is nearest: right to 1e-4 of the distance for a ball
 ROUGH = 1.2  # cells: by how much the nearest value can be off, half a diagonal and what makes it a spline
 LOW, PER, COUNT, FIRST, PLACE = 0, 3, 4, 7, 8  # columns: lowest corner, 1/spacing, points along each axis, first value
 
@@ -87,6 +88,36 @@ def grid_field(grid, place, row, p):
         length = math.sqrt(square + phi * phi)
         return length, scale(axpy(phi, g, beyond), 1.0 / length)
     return phi, g
+
+
+@kernel
+def beyond_grid(grid, place, row, p):
+    """As `grid_field`, but beyond the grid the distance from where the mesh is nearest: straight up from there one
+    comes through the grid, where that place can be told, so that each guess at it gives a better one."""
+    low = (place[row, LOW], place[row, LOW + 1], place[row, LOW + 2])
+    per = place[row, PER]
+    y = scale(sub(p, low), per)
+    nx, ny, nz = int(place[row, COUNT]), int(place[row, COUNT + 1]), int(place[row, COUNT + 2])
+    x = (_within(y[0], nx), _within(y[1], ny), _within(y[2], nz))
+    if x[0] == y[0] and x[1] == y[1] and x[2] == y[2]:
+        return grid_field(grid, place, row, p)
+    length, way = 0.0, (0.0, 0.0, 1.0)
+    for _ in range(GUESSES):
+        phi, g = grid_field(grid, place, row, axpy(1.0 / per, x, low))
+        foot = axpy(-phi * per / max(math.sqrt(dot(g, g)), 1e-3), g, x)
+        way = sub(y, foot)
+        length = math.sqrt(dot(way, way))
+        t = min(_leaves(foot[0], way[0], nx), _leaves(foot[1], way[1], ny), _leaves(foot[2], way[2], nz))
+        x = axpy(t, way, foot)
+        x = (_within(x[0], nx), _within(x[1], ny), _within(x[2], nz))
+    return length / per, scale(way, 1.0 / length)
+
+
+@kernel(inline=True)
+def _leaves(x, way, count):
+    """The share of a way after which it leaves what the spline covers along one axis."""
+    end = count - 1.5 if way > 0.0 else 0.5
+    return min(max((end - x) / way, 0.0), 1.0) if abs(way) > 1e-12 else 1.0
 
 
 @kernel

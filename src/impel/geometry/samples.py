@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.geometry.baking import bake
+from impel.geometry.bends import mean_bends
 from impel.geometry.blobs import surface_mesh
 from impel.geometry.fields import Shapes
-from impel.geometry.kinds import BOX, CYLINDER, MESH, PLANE
+from impel.geometry.kinds import BOX, CYLINDER, INNER, MESH, PLANE
 from impel.geometry.meshes import mesh_of
-from impel.geometry.shapes import blob_in_principal_axes
+from impel.geometry.shapes import blob_in_principal_axes, make_extents
 from impel.kernel import Floats2, Integers2, struct
 
 Floats = NDArray[np.float64]
@@ -37,6 +38,7 @@ class Samples:
     at: Floats2  # (S, 3)
     normal: Floats2  # (S, 3) outward
     area: Floats  # (S,)
+    bend: Floats  # (S,) mean curvature of the surface, 1/m
     # Sharp edges of meshes are among them, in clusters of their own: their middle, half of their way, minus their area.
     range: Integers2  # (C, 2) first and last + 1 of a cluster's points; of a group of clusters, which comes before
     # them, -1 and the first row behind them
@@ -48,6 +50,8 @@ class Samples:
 def make_samples(shapes: list[dict[str, Any]], arrays: Shapes) -> Samples | None:
     """Fixed points of all bodies that carry any; None when there are none."""
     skins: list[Skin] = []
+    curved: list[Floats] = []
+    extents = make_extents(arrays)
     known: dict[str, tuple[int, int]] = {}
     clusters = np.zeros((len(shapes), 2), np.int64)
     points, rows = 0, 0
@@ -64,11 +68,13 @@ def make_samples(shapes: list[dict[str, Any]], arrays: Shapes) -> Samples | None
             known[text] = rows, rows + len(skin.span)
             points, rows = points + len(skin.area), rows + len(skin.span)
             skins.append(skin)
+            curved.append(np.zeros(len(skin.area)))
+            mean_bends(arrays, i, float(extents[i, INNER]), skin.at, curved[-1])
         clusters[i] = known[text]
     if not skins:
         return None
     at, normal, area, _, box, radius = (np.concatenate(parts) for parts in zip(*skins))
-    return Samples(at, normal, area, np.concatenate(spans), box, radius, clusters)
+    return Samples(at, normal, area, np.concatenate(curved), np.concatenate(spans), box, radius, clusters)
 
 
 class Skin(NamedTuple):

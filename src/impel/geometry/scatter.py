@@ -16,10 +16,13 @@ SAGITTA = 1e-4  # m, and ...
 SAGITTA_SHARE = 1e-3  # ... of the size, whichever is less: points are so dense that their triangles bulge by no more
 EVEN = 160  # points on a surface that is flat all over, about
 MOST_POINTS = 3500
+HEIRS = 8  # points to which one that is left out hands on its area
+NARROW = 4.0  # over the half thickness of a body: what is curved more counts as narrow
 
 
-def scatter(solid: Any, size: float) -> tuple[Surface, Floats, Floats, Floats]:
-    """A triangulation that is as fine as it is curved, and its vertices as points with normals and areas.
+def scatter(solid: Any, size: float) -> tuple[Surface, Floats, Floats, Floats, Floats]:
+    """A triangulation that is as fine as it is curved, and its vertices as points with normals, areas and curvatures:
+    that of a sharp edge is 0.
 
     Thirds of triangles as areas integrate linear functions exactly, so that a face that lies flat weighs exactly; on
     sharp edges there is a point for each of the sides.
@@ -30,22 +33,38 @@ def scatter(solid: Any, size: float) -> tuple[Surface, Floats, Floats, Floats]:
     number, corner_area, normal = smooth_vertices(light)
     at, area, inwards = _corners(light, number, corner_area)
     smooth = np.logical_not(inwards.any(axis=1))
+    curvature = np.where(smooth, _curvatures(number, at, normal), 0.0)
     kept = np.arange(len(at))
     while len(kept) > MOST_POINTS:
         free = smooth if bulge < 0.01 * size else np.ones_like(smooth)  # what is sharp all over is thinned, too
-        kept, area_of_kept = _thinned(number, at, normal, area, free, bulge, longest)
+        kept, area_of_kept = _thinned(curvature, at, normal, area, free, bulge, longest)
         if len(kept) > MOST_POINTS:
             bulge, longest = 1.5 * bulge, 1.1 * longest
         else:
-            at, normal, area, inwards, smooth = at[kept], normal[kept], area_of_kept, inwards[kept], smooth[kept]
-    # Where it is curved most, points are finest, and would yield most: they count as much as half of all others.
-    if smooth.any():
-        area[smooth] = np.maximum(area[smooth], np.median(area[smooth]))
-    return light, at + INSET * size * inwards, normal, area
+            at, normal, inwards, curvature = at[kept], normal[kept], inwards[kept], curvature[kept]
+            area = area_of_kept
+    return light, at + INSET * size * inwards, normal, area, curvature
+
+
+def counted(area: Floats, curvature: Floats, inner: float) -> Floats:
+    """What points count for: where a body is curved more than its thickness asks for, points are finest, and would
+    yield most; these count as much as half of all smooth ones."""
+    smooth, narrow = curvature > 0.0, curvature > NARROW / inner
+    return np.where(narrow, np.maximum(area, np.median(area[smooth])), area) if narrow.any() else area
+
+
+def _curvatures(number: Indices, at: Floats, normal: Floats) -> Floats:
+    """The largest curvature towards any neighbour."""
+    ends = np.concatenate([number[:, [0, 1]], number[:, [1, 2]], number[:, [2, 0]]])
+    bend = np.linalg.norm(normal[ends[:, 0]] - normal[ends[:, 1]], axis=1)
+    bend /= np.maximum(np.linalg.norm(at[ends[:, 0]] - at[ends[:, 1]], axis=1), 1e-300)
+    curvature = np.full(len(at), 1e-9)
+    np.maximum.at(curvature, ends.ravel(), np.repeat(bend, 2))
+    return curvature
 
 
 def _thinned(
-    number: Indices,
+    curvature: Floats,
     at: Floats,
     normal: Floats,
     area: Floats,
@@ -57,12 +76,7 @@ def _thinned(
     bulges by no more than that between them."""
     from scipy.spatial import KDTree
 
-    ends = np.concatenate([number[:, [0, 1]], number[:, [1, 2]], number[:, [2, 0]]])
-    bend = np.linalg.norm(normal[ends[:, 0]] - normal[ends[:, 1]], axis=1)
-    bend /= np.maximum(np.linalg.norm(at[ends[:, 0]] - at[ends[:, 1]], axis=1), 1e-300)
-    curvature = np.full(len(at), 1e-9)
-    np.maximum.at(curvature, ends.ravel(), np.repeat(bend, 2))
-    apart = np.where(smooth, np.minimum(np.sqrt(4 * bulge / curvature), longest), 0.0)
+    apart = np.where(smooth, np.minimum(np.sqrt(4 * bulge / np.maximum(curvature, 1e-9)), longest), 0.0)
     near = KDTree(at).query_ball_point(at, apart)
     gone = np.zeros(len(at), bool)
     for i in np.argsort(apart, kind="stable").tolist():
@@ -71,10 +85,24 @@ def _thinned(
             gone[others] = True
     kept: Indices = np.flatnonzero(~gone).astype(np.int64)
     way = 2 * float(np.median(apart[smooth]))  # a face does not lend its area to the one behind it
-    heir = KDTree(np.concatenate([at[kept], way * normal[kept]], axis=1)).query(
-        np.concatenate([at, way * normal], axis=1)
+    near_by, heirs = KDTree(np.concatenate([at[kept], way * normal[kept]], axis=1)).query(
+        np.concatenate([at, way * normal], axis=1), min(HEIRS, len(kept))
     )
-    return kept, np.bincount(heir[1], area, len(kept)).astype(float)
+    return kept, _handed_on(at, area, at[kept], near_by.reshape(len(at), -1), heirs.reshape(len(at), -1))
+
+
+def _handed_on(at: Floats, area: Floats, kept: Floats, near_by: Floats, heirs: Indices) -> Floats:
+    """The areas of kept points, to which all points hand on theirs: to the nearest ones so that linear functions are
+    integrated as before (moving least squares, Lancaster and Salkauskas 1981)."""
+    wide = np.maximum(near_by[:, -1:], 1e-300)
+    weight = (1.0 - np.minimum(near_by / wide, 0.999) ** 2) ** 2
+    rows = np.concatenate([np.ones((*heirs.shape, 1)), (kept[heirs] - at[:, None]) / wide[..., None]], axis=2)
+    moments = np.einsum("ik,ikm,ikn->imn", weight, rows, rows) + np.diag([0.0, 1e-4, 1e-4, 1e-4])
+    share = weight * np.einsum("ikm,im->ik", rows, np.linalg.inv(moments)[:, :, 0])
+    share /= share.sum(axis=1, keepdims=True)
+    total = np.bincount(heirs.ravel(), (area[:, None] * share).ravel(), len(kept))
+    plain = np.bincount(heirs[:, 0], area, len(kept))  # beside edges shares may be negative
+    return np.asarray(np.maximum(total, 0.3 * plain), float)
 
 
 def _corners(surface: Surface, number: Indices, corner_area: Floats) -> tuple[Floats, Floats, Floats]:

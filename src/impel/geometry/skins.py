@@ -26,6 +26,7 @@ SMOOTH = ("sphere", "capsule", "blob")  # have no sharp edges
 SHORT = 0.2  # of the longest edge: shorter ones are taken out of meshes
 BAKED = ("mesh", "convex", "compound")
 SAME = 1e-7  # of the size: vertices closer than this are one
+GRAIN, NORMAL_GRAIN = 2.0**-22, 2.0**-9  # of the size, and of 1: takes tell in such steps how a skin has moved
 ROUNDED = 0.35  # of the half thickness: over how wide a strip sharp edges are taken for round
 
 
@@ -33,6 +34,11 @@ def make_skin(shape: dict[str, Any], inner: float) -> Skin:
     """The skin of a shape as written in a scene, before anything presses; `inner` is half its thickness."""
     (kind, _), *_ = shape.items()
     return _kept_skin(json.dumps(shape), inner, bake(shape).key if kind in BAKED else "")
+
+
+def grain_of(size: float) -> float:
+    """In which steps a take tells how far a skin of that size has moved: a power of two, so that no digit is lost."""
+    return GRAIN * 2.0 ** math.floor(math.log2(max(size, 1e-9)))
 
 
 @lru_cache(64)

@@ -4,7 +4,9 @@ import math
 
 import numpy as np
 
-from impel.geometry.kinds import BOX
+from impel.geometry.bends import bend_along, bends, slice_share
+from impel.geometry.grids import beyond_grid
+from impel.geometry.kinds import BOX, CYLINDER, INNER, MESH
 from impel.geometry.samples import INSET
 from impel.kernel import kernel
 from impel.motion.rotations import axpy, cross, dot, scale
@@ -16,6 +18,7 @@ from impel.physics.patches import (
     firm_at,
     is_soft,
     press_ball,
+    press_deep,
     press_facing,
 )
 from impel.physics.pressures import TIP, sum_layers
@@ -54,19 +57,40 @@ def press_bar(shapes, b, centre, axis, aside, half, r, flat_ends, motion, materi
 @kernel(inline=True)
 def _segment_area(r, depth):
     """Of the part of a disc beyond a chord; and its derivative, the chord."""
-    d = min(max(depth, 0.0), 2.0 * r)
+    if depth <= 0.0:
+        return 0.0, 0.0
+    d = min(depth, 2.0 * r)
     chord = 2.0 * math.sqrt(max(0.0, d * (2.0 * r - d)))
     return r * r * math.acos(1.0 - d / r) - 0.5 * (r - d) * chord, chord
+
+
+@kernel
+def far_distance(shapes, b, p):
+    """As `distance`, but also right for a mesh that is farther away than its grid reaches: the axis of a bar may be."""
+    if shapes.kind[b] == MESH:
+        phi, g = beyond_grid(shapes.grid, shapes.place, shapes.part[b, 0], p)
+        return phi, scale(g, 1.0 / max(math.sqrt(dot(g, g)), 1e-3))
+    return distance(shapes, b, p)
 
 
 @kernel
 def _side(shapes, b, centre, axis, at, r):
     """At a place on a bar's axis: the field there, its gradient, the gradient across the axis, and how far the
     side is from touching (negative: overlap)."""
-    phi, g = distance(shapes, b, axpy(at, axis, centre))
+    p = axpy(at, axis, centre)
+    phi, g = far_distance(shapes, b, p)
     along = dot(g, axis)
     across = math.sqrt(max(1e-12, 1.0 - along * along))
-    return phi, g, along, across, phi - r * across
+    gap = phi - r * across
+    if shapes.kind[b] <= CYLINDER:
+        # The wall is looked at from the axis, where it is nearest; until it is beside the bar it has bent away.
+        e = scale(axpy(-along, g, axis), 1.0 / across)
+        gap += 0.5 * bend_along(bends(shapes, b, r, p, phi, g), e) * (phi * along) ** 2
+    elif shapes.kind[b] < BOX:
+        near, there = distance(shapes, b, axpy(-r / across, axpy(-along, axis, g), p))
+        if dot(there, g) > 0.5:
+            gap = near
+    return phi, g, along, across, gap
 
 
 @kernel
@@ -124,8 +148,8 @@ def press_side(shapes, b, centre, axis, half, r, flat_ends, motion, material, pa
     end = _end_of_overlap(shapes, b, centre, axis, lowest, value, half, r)
     for node in range(5):
         at = start + (end - start) * NODES[node]
-        phi, g, along, across, _ = _side(shapes, b, centre, axis, at, r)
-        depth = min(r - phi / across, 2.0 * r)
+        phi, g, along, across, gap = _side(shapes, b, centre, axis, at, r)
+        depth = min(-gap / across, 2.0 * r)
         if depth <= 0.0:
             continue
         length = (end - start) * WEIGHTS[node]
@@ -135,9 +159,12 @@ def press_side(shapes, b, centre, axis, half, r, flat_ends, motion, material, pa
             # must not be taken for a wall beside the axis: it is no deeper than its way back to the end.
             length *= across * across
             rim = -distance(shapes, b, axpy(-r, out, axpy(at, axis, centre)))[0] / across
-            depth = min(depth, max(rim, half - abs(at - phi * along)))
+            depth = min(depth, max(3.0 * rim, half - abs(at - phi * along)))
             if depth <= 0.0:
                 continue
+        if shapes.kind[b] < BOX:
+            place, inner = axpy(at, axis, centre), contacts.extent[b, INNER]
+            length *= slice_share(r, depth, bend_along(bends(shapes, b, inner, place, phi, g), cross(axis, out)))
         area, chord = _segment_area(r, depth)
         more, more_chord = _segment_area(r, depth - limit / across)
         # Fifth powers of the depth, summed over a parabolic segment (0.7388 is 10·B(3/2, 5)), and the derivative.
@@ -159,7 +186,7 @@ def press_side(shapes, b, centre, axis, half, r, flat_ends, motion, material, pa
 @kernel
 def press_round_end(shapes, b, centre, outward, r, motion, material, patch):
     """Half a ball at the end of a capsule: the share of the overlapping cap that lies beyond the end of the side."""
-    phi, g = distance(shapes, b, centre)
+    phi, g = far_distance(shapes, b, centre)
     if phi >= r:
         return
     depth = min(r - phi, r)
@@ -170,7 +197,11 @@ def press_round_end(shapes, b, centre, outward, r, motion, material, patch):
         return
     if x < 1.0:  # a paraboloid cut by a plane along its axis
         share = 0.5 + (x * (5.0 - 2.0 * x * x) * math.sqrt(1.0 - x * x) / 3.0 + math.asin(x)) / math.pi
-    press_ball(r, centre, g, phi, share, motion, material, patch)
+        # ... whose middle is beyond the end as well: else it would turn the bar with less than it presses.
+        side = axpy(-dot(outward, g), g, outward)
+        beyond = wide * 8.0 / (15.0 * math.pi) * (1.0 - x * x) ** 2.5 / max(share, 1e-9)
+        centre = axpy(min(beyond, wide) / max(math.sqrt(dot(side, side)), 1e-9), side, centre)
+    press_ball(shapes, b, r, centre, g, phi, share, motion, material, patch)
 
 
 @kernel
@@ -195,6 +226,8 @@ def press_flat_end(shapes, b, centre, outward, aside, r, motion, material, fines
         p = axpy(inside * DISC[s, 0], x, axpy(inside * DISC[s, 1], y, centre))
         phi, g = distance(shapes, b, p)
         if phi < 0.0:
-            press_facing(
-                patch, p, outward, g, -phi, min(r * r * DISC[s, 2], finest), motion, material, is_soft(material)
-            )
+            area = min(r * r * DISC[s, 2], finest)
+            if is_soft(material):
+                press_deep(patch, shapes, b, p, outward, g, -phi, area, 0.0, motion, material)
+            else:
+                press_facing(patch, p, outward, g, -phi, area, motion, material, False)

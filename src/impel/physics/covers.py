@@ -17,7 +17,7 @@ from impel.geometry.remeshing import (
     vertex_normals,
     with_longest,
 )
-from impel.geometry.skins import make_skin
+from impel.geometry.skins import grain_of, make_skin
 from impel.motion.orientations import matrix_from_quaternion
 from impel.physics.skin_contacts import Cover, Touch
 from impel.physics.skin_frames import bring_onto, field_at, look_for_creases, squash_frames, survey
@@ -197,7 +197,7 @@ def _cover(touch: Touch, a: int, skin: Skin, size: float) -> Covered:
         triangles=np.ascontiguousarray(triangles), corners=np.ascontiguousarray(corners, np.int64), vertex=vertex,
         across=across, facing=total, drawn=drawn, sharp=sharp.astype(np.int64),
         cluster=cluster, ball=ball,
-        size=size, volume=float(np.einsum("ij,ij", p, np.cross(q, r))) / 6,
+        size=size, grain=grain_of(size), volume=float(np.einsum("ij,ij", p, np.cross(q, r))) / 6,
         place=np.zeros((count, 3)), free=np.zeros(count), held=np.zeros(count, np.int64),
         against=np.zeros(count, np.int64), by=np.zeros((count, 3)),
         around=np.zeros((corner_count, 3)), middle=np.zeros((count, 3)), mates=np.zeros(count),

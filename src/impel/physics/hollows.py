@@ -64,4 +64,4 @@ def press_ball_all_round(shapes, b, r, centre, g, motion, material, patch, scrat
         if new:
             set3(scratch, 2 + found, d)
             found += 1
-            press_ball(r, centre, u, r + phi, 1.0, motion, material, patch)
+            press_ball(shapes, b, r, centre, u, r + phi, 1.0, motion, material, patch)

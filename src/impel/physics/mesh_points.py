@@ -29,7 +29,7 @@ from impel.motion.rotations import (
 )
 from impel.physics.box_points import turned
 from impel.physics.broadphase import ALLOWED, COUNTS, MOVED, UNLISTED
-from impel.physics.patches import box_around, distance, overlap, press_facing, press_point, rows_of
+from impel.physics.patches import box_around, distance, is_soft, overlap, press_deep, press_facing, press_point, rows_of
 
 # By how far a point may move until a new list is due: what it goes in this time, but within these shares of the smaller
 # body's radius.
@@ -157,7 +157,11 @@ def _press(shapes, samples, s, b, centre, rows, motion, material, finest, patch)
         _press_edge(shapes, samples, s, b, x, phi, rows, motion, material, finest, patch)
     elif phi < 0.0:
         normal = transform(rows, get3(samples.normal, s))
-        press_facing(patch, x, normal, g, -phi, min(samples.area[s], finest), motion, material, True)
+        area = min(samples.area[s], finest)
+        if is_soft(material):
+            press_deep(patch, shapes, b, x, normal, g, -phi, area, samples.bend[s], motion, material)
+        else:
+            press_facing(patch, x, normal, g, -phi, area, motion, material, True)
 
 
 @kernel

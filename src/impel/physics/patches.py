@@ -8,8 +8,9 @@ surfaces carry fixed points with an area. All of this happens in B's frame. A pa
 
 import math
 
+from impel.geometry.bends import bends, cap_share, swept
 from impel.geometry.fields import box_field, field
-from impel.geometry.kinds import BLOB, BOX, MESH
+from impel.geometry.kinds import BLOB, BOX, INNER, MESH
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, rotate, scale, sub, transform
 from impel.physics.pressures import energy_at, pressure, slope, sum_layers
@@ -30,6 +31,7 @@ COLUMNS = 26
 BOUNCE = 0.1  # m/s: slower bounces, of half a millimetre, die out
 CALMING = 0.3  # of critical: extra damping of what is slower than a bounce, so that things come to rest
 FIRMEST = 1e4  # x: the most that a coating grows firmer
+SURER = 8  # power: how much more is made of the side of a pair that found more of the overlap
 GRAZING = 0.3  # cosine below which a fixed point, nearly edge-on to the field, loses its weight
 
 
@@ -138,10 +140,12 @@ def press_balls(ra, rb, u, gap, motion, material, patch):
 
 
 @kernel
-def press_ball(r, centre, u, phi, share, motion, material, patch):
-    """A ball, or the share of it that ends a capsule, against a field that is flat at its scale."""
+def press_ball(shapes, b, r, centre, u, phi, share, motion, material, patch):
+    """A ball, or the share of it that ends a capsule, against a body that is as round as where it is nearest."""
     stiffness, damping, limit, hard, _, row, contacts = material
     depth = r - phi
+    if depth > 0.0 and shapes.kind[b] < BOX:
+        share *= cap_share(r, depth, bends(shapes, b, contacts.extent[b, INNER], centre, phi, u))
     volume, area = _cap_volume(r, depth)
     more, more_area = _cap_volume(r, depth - limit)
     # The fifth powers of the depth, summed over the cap, and the derivative.
@@ -224,6 +228,20 @@ def press_facing(patch, p, normal, u, depth, area, motion, material, turns):
 
 
 @kernel
+def press_deep(patch, shapes, b, p, normal, u, depth, area, own, motion, material):
+    """The same of a soft pair, in which points may be so deep that it matters how round B is; `own` is the mean
+    curvature of the point's own surface."""
+    seen = facing(normal, u)
+    if seen > 0.0:
+        share, energy = 1.0, 1.0
+        if shapes.kind[b] < BOX:
+            inner = material[6].extent[b, INNER]
+            share, energy = swept(bends(shapes, b, inner, p, -depth, u), own, depth)
+        press_point(patch, p, u, depth, share * seen * area, motion, material)
+        set_square(patch, normal, u, depth, energy * area, material)
+
+
+@kernel
 def press_points(shapes, b, samples, a, centre, turn, half, motion, material, finest, patch):
     """The fixed points of a box or blob; `turn` holds the rows of the rotation from A's frame to B's,
     `half` the half extents of B.
@@ -256,9 +274,11 @@ def press_points(shapes, b, samples, a, centre, turn, half, motion, material, fi
             if phi < 0.0:
                 if not flat:
                     normal = transform(turn, get3(samples.normal, s))
-                press_facing(
-                    patch, p, normal, g, -phi, min(samples.area[s], finest), motion, material, is_soft(material)
-                )
+                area = min(samples.area[s], finest)
+                if is_soft(material):
+                    press_deep(patch, shapes, b, p, normal, g, -phi, area, samples.bend[s], motion, material)
+                else:
+                    press_facing(patch, p, normal, g, -phi, area, motion, material, False)
 
 
 @kernel(inline=True)
@@ -337,7 +357,7 @@ def sum_up(patch, both, qa, qb, apart, mass):
     if both:
         # Whoever found more of the overlap is the better witness.
         v0, v1 = patch[0, VOLUME], patch[1, VOLUME]
-        odds = (min(v0, v1) / max(v0, v1)) ** 2
+        odds = (min(v0, v1) / max(v0, v1)) ** SURER
         w = (1.0 if v0 >= v1 else odds) / (1.0 + odds)
         force1, moment1, centre1, spread1 = _in_world(patch, 1, qa, mass)
         moment1 = add(moment1, cross(apart, force1))

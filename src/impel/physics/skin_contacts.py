@@ -75,6 +75,7 @@ class Cover:
     cluster: Integers2  # (C, 2) first and last + 1 of vertices that are looked at together ...
     ball: Floats2  # (C, 4) ... and a ball that holds them
     size: float  # m, its largest side
+    grain: float  # m: where its vertices are is told in multiples of this
     volume: float  # m³
     # Room for a frame:
     place: Vectors  # (W, 3) where the vertices are

@@ -6,6 +6,7 @@ import numpy as np
 
 from impel.geometry.fields import field
 from impel.geometry.kinds import INNER
+from impel.geometry.skins import NORMAL_GRAIN
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, cross, dot, get3, norm, rotate, scale, set3, sub
 from impel.physics.skin_contacts import judge, list_neighbours
@@ -75,14 +76,24 @@ def squash_frames(touch, cover, a, frame, last, meets, least, turn, first, index
                 way = sub(get3(cover.place, i), get3(cover.at, i))
                 if cover.held[i] > 0 or dot(way, way) > least * least:
                     index[count + moved] = v
-                    set3(shift, count + moved, rotate(turn, way))
-                    set3(singles, moved, rotate(turn, get3(cover.around, v)))
+                    set3(shift, count + moved, _in_grains(rotate(turn, way), cover.grain))
+                    set3(singles, moved, _in_grains(rotate(turn, get3(cover.around, v)), NORMAL_GRAIN))
                     moved += 1
             _shorten(bits, moved, normal, count)
             count += moved
         frame += 1
         first[frame] = count
     return frame
+
+
+@kernel(inline=True)
+def _in_grains(v, grain):
+    """The nearest whole multiples: what is written in these takes little room in a file."""
+    return (
+        grain * math.floor(v[0] / grain + 0.5),
+        grain * math.floor(v[1] / grain + 0.5),
+        grain * math.floor(v[2] / grain + 0.5),
+    )
 
 
 @kernel

@@ -124,7 +124,7 @@ def _join(troupe: Troupe, name: str, walker: Walker, scene: Scene) -> None:
         raise Problem(f"walker: {name_like(walker.walker, library_names(), 'walker')}")
     moods = moods_of(walker.walker, with_mood=walker.mood is not None)
     given, ground = walker.wishes(), walker.path[0][2]
-    route = make_route([point[:2] for point in walker.path], moods.walker.leg_length)
+    route = make_route([point[:2] for point in walker.path], moods.walker.size)
     boxes, steps_on = _boxes(scene, route, ground, moods.walker)
     # Walked through beforehand, as if nothing stopped it: so what its legs cannot do is known at once.
     time = max(scene.world.seconds - walker.start, 0.0) + 2 * TICK

@@ -9,6 +9,7 @@ import numpy as np
 
 from impel.files import Problem, writing
 from impel.takes.checks import mistake_in
+from impel.takes.packing import packed, unpacked
 from impel.takes.take import VERSION, Take
 from impel.takes.unpacking import Arrays, read_arrays
 
@@ -39,7 +40,7 @@ def save_npz(take: Take, path: str | Path) -> None:
     for name in TEXTS:
         arrays[name] = np.array(json.dumps(getattr(take, name), ensure_ascii=False, default=_plain))
     for prefix, field in FAMILIES.items():
-        for name, values in getattr(take, field).items():
+        for name, values in packed(take.soft).items() if field == "soft" else getattr(take, field).items():
             arrays[prefix + name] = values if field == "soft" else np.asarray(values, np.float64)
     arrays = take.others | arrays
     with writing(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
@@ -79,6 +80,10 @@ def load_npz(path: str | Path) -> Take:
     for name in TEXTS:
         if name in arrays:
             fields[name] = _read_text(arrays.pop(name), name, path)
+    try:
+        fields["soft"] = unpacked(fields["soft"])
+    except ValueError as error:
+        raise Problem(f"{path}: {error}") from None
     take = Take(**fields, version=max(version, VERSION))
     try:
         mistake = mistake_in(take)

@@ -10,6 +10,8 @@ Of a soft body NAME, `Take.soft` holds, all in the body's frame and in metres:
     NAME.index      (K,) uint32       a vertex that has moved ...
     NAME.shift      (K, 3) float32    ... how far from its place at rest ...
     NAME.normal     (K, 3) float16    ... and which way the surface faces there
+
+A file holds the last three in another form, see packing.py.
 """
 
 from collections.abc import Iterable
@@ -19,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.geometry.meshes import Mesh
+from impel.geometry.skins import NORMAL_GRAIN, grain_of
 from impel.takes.take import Floats, Take
 
 REST, MOVED = ("vertices", "normals", "triangles"), ("first", "index", "shift", "normal")
@@ -104,7 +107,9 @@ def _between(take: Take, name: str, before: int, after: int, share: float) -> tu
         rows = np.searchsorted(index, moved)
         there[k, rows], facing[k, rows] = places, ways
     weight = np.array([1.0 - share, share])
-    return index, np.tensordot(weight, there, 1) - vertices[index], _unit(np.tensordot(weight, facing, 1))
+    grain = grain_of(float(np.ptp(vertices, axis=0).max()))
+    shift = grain * np.round((np.tensordot(weight, there, 1) - vertices[index]) / grain)
+    return index, shift, NORMAL_GRAIN * np.round(_unit(np.tensordot(weight, facing, 1)) / NORMAL_GRAIN)
 
 
 def _unit(vectors: Floats) -> Floats:

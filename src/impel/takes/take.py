@@ -12,7 +12,7 @@ from impel.files import Problem
 Floats = NDArray[np.float64]
 
 VERSION = 2  # of what a take holds; one that a newer impel made keeps its own
-SOFT_VERSION = 3  # ... of one that holds soft surfaces
+SOFT_VERSION = 4  # ... of one that holds soft surfaces; 3 wrote them at length
 
 # The kinds of events that this version makes. An event is {time, kind, subject, details}.
 EVENT_KINDS = (

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from impel.files import Problem, open_file
 
 MOST_BYTES = 4 * 2**30  # of a file; an hour of fifty bodies at 60 frames a second is 600 MB
-MOST_INFLATED = 400 * 2**20  # bytes that compressed arrays may unpack to; impel compresses none
+MOST_INFLATED = 400 * 2**20  # bytes that compressed arrays may unpack to, and streams of soft surfaces
 PIECE = 2**20  # bytes read at a time
 
 Arrays = dict[str, NDArray[Any]]
