@@ -47,7 +47,7 @@ def test_same_scene_twice_gives_the_same_bytes() -> None:
 
 
 def attempt(performance: Performance, dt: float) -> None:
-    step(performance.stage, performance.time, dt, dt, performance.clock.held_for[0])
+    step(performance.stage, performance.time, dt, dt, performance.clock.held_for[0], 0.0)
 
 
 @settings(max_examples=20, deadline=None)
@@ -75,7 +75,7 @@ def test_all_that_a_step_changes_is_in_the_buffer() -> None:
     """Arrays outside the buffer are constant or carry nothing from step to step: poisoning scratch changes nothing."""
     scratch = {
         "joints": "change impulse place",
-        "contacts": "load strain patch",
+        "contacts": "load strain patch damping share urge wish finest owed weight heaviest care bound",
         "actuators": "room missed",
         "actuators.linkage": "acceleration turning force torque",
         "handles": "row push most_load bias answer support through load stuck smooth free inverse vectors dense "

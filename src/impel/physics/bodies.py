@@ -157,16 +157,21 @@ def turn_freely(q, momentum, inverse_inertia, top, dt):
 @kernel
 def kick(bodies, gravity, drag, dt):
     """Let the forces at the present state act for dt on the velocities. Called twice a step, with dt/2."""
-    decay = math.exp(-drag * dt)
+    decay = math.exp(-drag * dt) if drag > 0.0 else 1.0
     for i in range(len(bodies.mass)):
         if bodies.inverse_mass[i] > 0.0 and bodies.asleep[i] == 0.0:
-            force = add(get3(bodies.force, i), get3(bodies.push, i))
-            v = axpy(dt * bodies.inverse_mass[i], force, get3(bodies.velocity, i))
-            set3(bodies.velocity, i, scale(axpy(dt, gravity, v), decay))
-            torque = add(get3(bodies.torque, i), get3(bodies.twist, i))
-            momentum = scale(axpy(dt, torque, get3(bodies.momentum, i)), decay)
-            set3(bodies.momentum, i, momentum)
-            set3(bodies.spin, i, spin_of(bodies, i, momentum))
+            kick_one(bodies, i, gravity, decay, dt)
+
+
+@kernel(inline=True)
+def kick_one(bodies, i, gravity, decay, dt):
+    force = add(get3(bodies.force, i), get3(bodies.push, i))
+    v = axpy(dt * bodies.inverse_mass[i], force, get3(bodies.velocity, i))
+    set3(bodies.velocity, i, scale(axpy(dt, gravity, v), decay))
+    torque = add(get3(bodies.torque, i), get3(bodies.twist, i))
+    momentum = scale(axpy(dt, torque, get3(bodies.momentum, i)), decay)
+    set3(bodies.momentum, i, momentum)
+    set3(bodies.spin, i, spin_of(bodies, i, momentum))
 
 
 @kernel

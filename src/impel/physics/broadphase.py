@@ -295,6 +295,9 @@ def with_capacity(contacts, capacity):
         table=np.full(2 ** int(2 * capacity).bit_length(), -1, np.int64),
     )
     per_pair = [
+        "share",
+        "urge",
+        "wish",
         "touching",
         "friction",
         "load",

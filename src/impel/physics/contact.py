@@ -56,16 +56,20 @@ from impel.physics.broadphase import (
 from impel.physics.coating import Coating, both_press, default_coating, make_tables, rolling_radius
 from impel.physics.friction import (
     CRUSHED,
+    EASE,
     FORCE,
+    HASTE,
     KEPT,
     REMEMBERED,
     SHEAR,
     TAKEN,
     THROUGH,
+    WRENCH,
     give_back,
     resist_rolling,
     rub,
 )
+from impel.physics.haste import STIFFNESS_BOUND, is_too_long, let_go_of, owe, part_of
 from impel.physics.hollows import FOUND, press_ball_all_round
 from impel.physics.mesh_points import list_mesh_points, press_mesh_points, presses_as_mesh
 from impel.physics.patches import (
@@ -87,8 +91,7 @@ from impel.physics.verdicts import GOOD, NOT_A_NUMBER, TOO_DEEP, TOO_FAR, TOO_ST
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-STIFFNESS_BOUND = 0.75  # a step is too long when this x stiffness x dt² / mass > 1, that is dt > 1.2/ω. (The fastest
-# swing of a heap is 1.1 times the largest sum over the contacts of a body; damped, it is stable up to dt = 1.4/ω.)
+STRONGEST = 0.7  # damping of a body's contacts at rest takes at most so much of its speed in a step, lest it ring
 BLOW_CARE = 8.0  # x that for blows: undamped ones then keep their energy within 1 % ...
 CARELESS = 0.25  # s/m: ... and ones damped so much lose more than that anyway
 PUSH, PUSHED = 200.0, 0.5  # m/s², m/s: how bodies that are crushed, deeper than their coatings, are pushed apart ...
@@ -107,7 +110,7 @@ class Contacts:
     """The coatings of N bodies, and room for P pairs of them."""
 
     touching: Floats  # (P,) 1 while the two overlap
-    friction: Floats2  # (P, 23) friction.FORCE ...
+    friction: Floats2  # (P, 31) friction.FORCE ...
     load: Floats  # (P,) normal force at the present state, where touching
     place: Floats2  # (P, 14) POINT ...: where the two touch, or touched and are still near
     pair: Integers2  # (P, 2) written by `find_pairs`, as is the next
@@ -124,10 +127,23 @@ class Contacts:
     listed: Shorts2  # (P, 80 or 800) ... the points of each that may be inside the other were listed, see box_points.py
     clear: Singles2  # (P, 0 or 800) ... and how far each of a mesh's was from the other then
     caught: Floats  # (N,) 1 for what is pressed deep on something at rest
-    strain: Floats  # (N,) scratch: stiffness felt by a body over its inertia, 1/s²
+    damped: (
+        Floats  # (N,) how much of its speed the contacts of a body would take in a step, where pairs may be in haste
+    )
+    damping: Floats  # (N,) scratch: the same at the present state
+    strain: Floats  # (N,) scratch: stiffness felt by a body over its inertia, 1/s² ...
+    share: Floats2  # (P, 2) scratch: ... and the share that a pair has in it, of either body
+    urge: Floats  # (P,) scratch: other reasons for short steps, as 1/dt²
+    wish: Floats  # (P,) scratch: in how much haste it should be, see haste.py
+    finest: Floats  # (N,) scratch: the most haste of the pairs of a body
+    owed: Floats2  # (N, 6) scratch: momentum and angular momentum that it will get
+    weight: Floats  # (N,) scratch: how much of what a body stands all its contacts take ...
+    heaviest: Floats  # (N,) scratch: ... and the heaviest of them
+    care: Floats  # (N,) scratch: how many times it must stand a step
+    bound: Floats  # (N,) scratch: 1 for who cannot be in haste
     patch: Floats2  # (2 + FOUND, COLUMNS) scratch
 
-    STATE = ("caught", "touching", "friction", "place")
+    STATE = ("caught", "damped", "touching", "friction", "place")
     KEPT = ("pair", "material")
 
 
@@ -181,7 +197,18 @@ def make_contacts(
         listed=np.zeros((0, 2 * (MOST if arrays.grid is None else MOST_OF_MESH)), np.int32),
         clear=np.zeros((0, 0 if arrays.grid is None else 2 * MOST_OF_MESH), np.float32),
         caught=np.zeros(n),
+        damped=np.zeros(n),
+        damping=np.zeros(n),
         strain=np.zeros(n),
+        share=np.zeros((0, 2)),
+        urge=np.zeros(0),
+        wish=np.zeros(0),
+        finest=np.zeros(n),
+        owed=np.zeros((n, 6)),
+        weight=np.zeros(n),
+        heaviest=np.zeros(n),
+        care=np.zeros(n),
+        bound=np.zeros(n),
         patch=np.zeros((2 + FOUND, COLUMNS)),
     )
     return with_capacity(contacts, capacity or 16 + 6 * n)
@@ -222,19 +249,43 @@ def contact_forces(bodies, contacts, dt):
 
     dt = 0 looks without letting friction's springs move on.
     """
-    for i in range(len(bodies.mass)):
-        contacts.strain[i] = 0.0
-        set3(bodies.force, i, (0.0, 0.0, 0.0))
-        set3(bodies.torque, i, (0.0, 0.0, 0.0))
+    return forces_of(bodies, contacts, dt, 0.0)
+
+
+@kernel
+def forces_of(bodies, contacts, dt, haste):
+    """The same after a part of a step of dt, of the pairs that are at least in so much haste."""
+    if haste == 0.0:
+        for i in range(len(bodies.mass)):
+            contacts.strain[i] = contacts.weight[i] = contacts.damping[i] = 0.0
+            set3(bodies.force, i, (0.0, 0.0, 0.0))
+            set3(bodies.torque, i, (0.0, 0.0, 0.0))
     verdict = GOOD
     for p in range(contacts.near.info[broadphase.COUNT]):
-        if not (is_still(bodies, contacts.pair[p, 0]) and is_still(bodies, contacts.pair[p, 1])):
-            verdict = max(verdict, _meet(bodies, contacts, p, dt))
+        a, b, quick = contacts.pair[p, 0], contacts.pair[p, 1], contacts.friction[p, HASTE]
+        if quick >= haste and not (is_still(bodies, a) and is_still(bodies, b)):
+            late = contacts.finest[a] + contacts.finest[b] > 2.0 * quick
+            if late:
+                owe(bodies, contacts, p, dt, -1.0)
+            if haste > 0.0:
+                let_go_of(bodies, contacts, p)
+            verdict = max(verdict, _meet(bodies, contacts, p, part_of(dt, quick)))
+            if late:
+                owe(bodies, contacts, p, dt, 1.0)
+    if haste == 0.0:
+        verdict = max(verdict, _judge(bodies, contacts))
+    return verdict
+
+
+@kernel
+def _judge(bodies, contacts):
+    """When all pairs were looked at: who wakes, who is caught, and what bodies do not stand."""
+    verdict = GOOD
     wake(bodies, contacts.extent[:, RADIUS])
     for i in range(len(bodies.mass)):
         contacts.caught[i] = 1.0 if contacts.caught[i] >= NOW else 0.0
-        if STIFFNESS_BOUND * contacts.strain[i] * dt * dt > 1.0:
-            verdict = max(verdict, TOO_STIFF)
+        if contacts.weight[i] > 1.0 and bodies.asleep[i] == 0.0:
+            verdict = TOO_STIFF
     return verdict
 
 
@@ -267,14 +318,15 @@ def _meet(bodies, contacts, p, dt):
     approach = sub(get3(bodies.velocity, a), get3(bodies.velocity, b))
     reach = extent[a, RADIUS] + extent[b, RADIUS]
     square = dot(apart, apart)
+    contacts.share[p, 0] = contacts.share[p, 1] = contacts.urge[p] = 0.0
+    room = ROOM_SHARE * materials[p, coating_of.ROOM]
     if square > reach * reach:
         if contacts.touching[p] != 0.0 or contacts.place[p, MET] > 0.0:
             _part(bodies, contacts, p, dt)
         # Far apart now, but in a long step they may have passed through each other.
-        way = math.sqrt(dot(approach, approach)) * dt
-        passed = way > math.sqrt(square) - reach and way > ROOM_SHARE * materials[p, coating_of.ROOM]
-        return TOO_FAR if passed else GOOD
-    room = ROOM_SHARE * materials[p, coating_of.ROOM]
+        speed = math.sqrt(dot(approach, approach))
+        gap = math.sqrt(square) - reach
+        return _urge(contacts, p, speed / room, dt, TOO_FAR) if speed * dt > gap else GOOD
 
     kind_a, kind_b = contacts.shapes.kind[a], contacts.shapes.kind[b]
     qa, qb = get4(bodies.orientation, a), get4(bodies.orientation, b)
@@ -282,6 +334,8 @@ def _meet(bodies, contacts, p, dt):
         qb = (1.0, 0.0, 0.0, 0.0)  # a ball is the same from all sides
     spin_a, spin_b = get3(bodies.spin, a), get3(bodies.spin, b)
     mass = 1.0 / (bodies.inverse_mass[a] + bodies.inverse_mass[b])
+    most = max(contacts.damped[a], contacts.damped[b])
+    calming = mass if most <= STRONGEST else mass * (STRONGEST / most) ** 2
     damping, limit = materials[p, coating_of.DAMPING], materials[p, coating_of.LIMIT]
     hard, firm = materials[p, coating_of.HARD], materials[p, coating_of.FIRM]
     varied = materials[p, coating_of.VARIED] == 1.0
@@ -292,7 +346,7 @@ def _meet(bodies, contacts, p, dt):
     material = (materials[p, coating_of.STIFFNESS], damping, limit, hard, firm, row, contacts)
     motion = (sub(approach, cross(spin_a, apart)), sub(spin_a, spin_b))
     gap, speed = _press_into(contacts, p, 0, a, b, qa, qb, apart, motion, material, patch[0])
-    verdict = TOO_FAR if speed * dt > room and gap < speed * dt else GOOD
+    verdict = _urge(contacts, p, speed / room, dt, TOO_FAR) if gap < speed * dt else GOOD
     elastic = patch[0, ELASTIC]
     both = gap < 0.0 and both_press(kind_a, kind_b)
     listed = kind_a == BOX or (kind_a == MESH and kind_b == BOX) or (kind_a == MESH and kind_b == MESH)
@@ -308,7 +362,7 @@ def _meet(bodies, contacts, p, dt):
         _part(bodies, contacts, p, dt)
         return verdict if elastic == elastic else NOT_A_NUMBER
 
-    force, moment, centre, products, elastic, stiffness, rate, depth = sum_up(patch, both, qa, qb, apart, mass)
+    force, moment, centre, products, elastic, stiffness, rate, depth = sum_up(patch, both, qa, qb, apart, calming)
     spread = max(0.0, products[0][0] + products[1][1] + products[2][2])
     # Crushed, by a blow, between bodies that do not give way, or placed so: until it is out of its firm depth again.
     placed = dt == 0.0 or contacts.friction[p, CRUSHED] > 0.0
@@ -326,13 +380,20 @@ def _meet(bodies, contacts, p, dt):
         give_b = _give(give_b, get3(bodies.inverse_inertia, b), centre, normal, spread)
     care = 1.0 + (BLOW_CARE - 1.0) * min(1.0, rate / BOUNCE) * max(0.0, 1.0 - damping / CARELESS)
     most = CRUSHED_STRAIN if crushed else math.inf
-    contacts.strain[a] += min(care * stiffness * give_a, most)
-    contacts.strain[b] += min(care * stiffness * give_b, most)
-    if rate * dt > DEPTH_SHARE * limit:
-        verdict = max(verdict, TOO_DEEP)
-    # Damping acts with the speed of half a step ago: it must not turn that speed round.
-    if damping * elastic * (give_a + give_b) * dt > 1.0 and not crushed:
+    share_a, share_b = min(care * stiffness * give_a, most), min(care * stiffness * give_b, most)
+    contacts.share[p, 0], contacts.share[p, 1] = share_a, share_b
+    contacts.strain[a] += share_a
+    contacts.strain[b] += share_b
+    contacts.weight[a] += STIFFNESS_BOUND * share_a * dt * dt
+    contacts.weight[b] += STIFFNESS_BOUND * share_b * dt * dt
+    if is_too_long(STIFFNESS_BOUND * max(share_a, share_b), dt):
         verdict = max(verdict, TOO_STIFF)
+    contacts.damping[a] += math.sqrt(stiffness * mass) * give_a * dt
+    contacts.damping[b] += math.sqrt(stiffness * mass) * give_b * dt
+    verdict = max(verdict, _urge(contacts, p, rate / (DEPTH_SHARE * limit), dt, TOO_DEEP))
+    # Damping acts with the speed of half a step ago: it must not turn that speed round.
+    if not crushed:
+        verdict = max(verdict, _urge(contacts, p, damping * elastic * (give_a + give_b), dt, TOO_STIFF))
 
     # A step that must be accepted all the same (fixed, or the shortest there is) shall not blow up: the spring is
     # at most as stiff as the step allows, and damping at most stops the bodies.
@@ -365,13 +426,13 @@ def _meet(bodies, contacts, p, dt):
 
     spin, turn = scale(add(spin_a, spin_b), 0.5), dot(sub(spin_a, spin_b), normal)
     grip_most = materials[p, coating_of.FRICTION] * load
-    grip, torque = rub(contacts.friction, p, slip, spin, turn, normal, grip_most, stiffness, spread, mass, dt)
+    grip, torque = rub(contacts.friction, p, slip, spin, turn, normal, grip_most, stiffness, spread, calming, dt)
     force = add(force, grip)
     moment = axpy(torque, normal, add(moment, cross(centre, grip)))
     rolling, radius = materials[p, coating_of.ROLLING], materials[p, coating_of.ROUND]
     if rolling > 0.0 and radius < math.inf:
         most, turning = rolling * radius * load, sub(spin_a, spin_b)
-        held = resist_rolling(contacts.friction, p, spin, turning, normal, most, radius, stiffness, mass, dt)
+        held = resist_rolling(contacts.friction, p, spin, turning, normal, most, radius, stiffness, calming, dt)
         moment = add(moment, held)
     contacts.touching[p] = 1.0
     contacts.load[p] = load
@@ -392,10 +453,19 @@ def _meet(bodies, contacts, p, dt):
             bodies.calm[a] = bodies.calm[b] = 0.0
         if bodies.inverse_mass[a] * bodies.inverse_mass[b] == 0.0 and not (is_still(bodies, a) or is_still(bodies, b)):
             bodies.calm[a] = bodies.calm[b] = 0.0
+    set3_at(contacts.friction, p, WRENCH, force)
+    set3_at(contacts.friction, p, WRENCH + 3, add(moment, cross(get3(bodies.position, b), force)))
     kept = get3_at(contacts.friction, p, KEPT)
     push(bodies, a, force, sub(moment, cross(apart, force)), kept, arm)
     push(bodies, b, scale(force, -1.0), scale(moment, -1.0), scale(kept, -1.0), centre)
     return verdict
+
+
+@kernel(inline=True)
+def _urge(contacts, p, most, dt, verdict):
+    """The verdict on a step of a pair that should not be longer than 1/`most`; and a note of that."""
+    contacts.urge[p] = max(contacts.urge[p], most * most)
+    return verdict if is_too_long(most * most, dt) else GOOD
 
 
 @kernel
@@ -424,7 +494,8 @@ def _part(bodies, contacts, p, dt):
         push(bodies, contacts.pair[p, 1], nothing, nothing, scale(kept, -1.0), nothing)
         contacts.touching[p] = 0.0
         for k in range(REMEMBERED):
-            contacts.friction[p, k] = 0.0
+            if k != HASTE and k != EASE:
+                contacts.friction[p, k] = 0.0
     if contacts.place[p, MET] > 0.0:
         rate = 0.0
         for side in range(2):

@@ -12,10 +12,24 @@ from impel.physics.broadphase import COUNT, MET, find_pairs
 from impel.physics.contact import contact_forces, meet_near
 from impel.physics.displacement import hold_positions_displacement, hold_positions_paper
 from impel.physics.follow import lead_followers, place_followers
+from impel.physics.friction import HASTE
 from impel.physics.gaps import APART, measure_gaps
+from impel.physics.haste import (
+    HALVE,
+    HURRY,
+    NO_USE,
+    advise,
+    begin_parts,
+    double_haste,
+    halve_haste,
+    hurry,
+    look_back,
+    look_for_haste,
+)
 from impel.physics.rattle import hold_positions, hold_velocities
 from impel.physics.sleep import all_sleep, settle
-from impel.physics.verdicts import DIVERGED, GOOD, IMPRECISE, NOT_A_NUMBER, TOO_FAR
+from impel.physics.substeps import drift_slow, meet_in_parts, take_back
+from impel.physics.verdicts import DIVERGED, GOOD, IMPRECISE, NOT_A_NUMBER, TOO_DEEP, TOO_FAR, TOO_STIFF
 from impel.stage.acting import follow_script
 from impel.stage.answers import ask
 from impel.stage.events import notice
@@ -39,11 +53,12 @@ GROW_LATER = 256  # ... and at most, where doubling failed again and again, as w
 
 
 @kernel
-def step(stage, time, dt, hold_for, held_for):
+def step(stage, time, dt, hold_for, held_for, limit):
     """One attempt to go from `time` to `time + dt`, box by box as in the figure. Returns the verdict.
 
     Control is held for a coarsest step, but for its damping, however short the steps are that contact and joints need:
-    it is evaluated anew, to be held for `hold_for`, where that is not 0. The last one was held for `held_for`.
+    it is evaluated anew, to be held for `hold_for`, where that is not 0. The last one was held for `held_for`. Pairs
+    may be looked at up to 2**`limit` times, see haste.py.
     """
     bodies, followers, joints, contacts = stage.bodies, stage.followers, stage.joints, stage.contacts
     actuators, hand, gravity, drag = stage.actuators, stage.hand, stage.gravity, stage.drag
@@ -63,19 +78,30 @@ def step(stage, time, dt, hold_for, held_for):
     # 2.1 Positions at t + dt from positions and forces at t
     if followers is not None:
         place_followers(bodies, followers, time + dt)
-    kick(bodies, gravity, drag, 0.5 * dt)
+    haste = look_for_haste(bodies, contacts) if limit > 0.0 else 0.0
+    if haste > 0.0:
+        begin_parts(bodies, contacts, gravity, drag, dt)
+    else:
+        kick(bodies, gravity, drag, 0.5 * dt)
 
     # 2.2 Maintain the joints
     verdict = GOOD
-    if joints is None:
-        drift(bodies, dt)
-    else:
+    if joints is not None:
         verdict = hold(bodies, joints, stage.displaced, stage.printed, dt)
+        if haste > 0.0:
+            take_back(bodies, contacts, dt)
+    elif haste > 0.0:
+        drift_slow(bodies, contacts, dt)
+    else:
+        drift(bodies, dt)
 
     # 2.3 Detect collisions and compute the response at t + dt
-    if contacts is not None:
-        verdict = max(verdict, contact_forces(bodies, contacts, dt))
-    kick(bodies, gravity, drag, 0.5 * dt)
+    if haste > 0.0:
+        verdict = max(verdict, meet_in_parts(bodies, followers, contacts, gravity, drag, time, dt, haste, limit))
+    else:
+        if contacts is not None:
+            verdict = max(verdict, contact_forces(bodies, contacts, dt))
+        kick(bodies, gravity, drag, 0.5 * dt)
     if joints is not None and stage.printed is None:
         verdict = max(verdict, hold_velocities(bodies, joints))
         let_go(joints.breaks, bodies, joints, dt)
@@ -157,7 +183,7 @@ def lend_a_hand(bodies, hand):
 
 @kernel
 def copy(source, destination, contacts):
-    """Copy the state of a stage; of the pairs of bodies, which come last, those that are or were together."""
+    """Copy the state of a stage; of the pairs of bodies, which come last, those that met or are in haste."""
     end = len(source)
     if contacts is not None:
         room, columns, places = len(contacts.touching), contacts.friction.shape[1], contacts.place.shape[1]
@@ -165,7 +191,7 @@ def copy(source, destination, contacts):
         for p in range(contacts.near.info[COUNT]):
             friction, place = end + room + p * columns, end + room * (1 + columns) + p * places
             met = source[end + p] + destination[end + p] + source[place + MET] + destination[place + MET]
-            if met != 0.0:
+            if met + source[friction + HASTE] + destination[friction + HASTE] != 0.0:
                 destination[end + p] = source[end + p]
                 for i in range(friction, friction + columns):
                     destination[i] = source[i]
@@ -226,28 +252,50 @@ def can_halve(clock, pace, verdict, ticks):
 
 
 @kernel
-def halve_step(clock, verdict):
-    """After a step that was taken back; if it was a try of a longer one, the next try will be later."""
+def most_haste(now, clock, pace):
+    """2 to this power is how often a pair may be looked at in the present step: once where actuators hold forces."""
+    if now.contacts is None or now.actuators is not None or now.displaced is not None or now.printed is not None:
+        return 0.0
+    return float(max(0, pace.deepest - pace.reserve - clock.level[0]))
+
+
+@kernel
+def what_to_do(now, verdict, dt, limit):
+    """About a step: put some pairs in haste, halve it, or leave it."""
+    if verdict == GOOD:
+        return NO_USE
+    if limit > 0.0 and verdict in (TOO_STIFF, TOO_DEEP, TOO_FAR):
+        return advise(now.bodies, now.contacts, dt, limit)
+    return HALVE
+
+
+@kernel
+def halve_step(now, clock):
+    """If it was a try of a longer one, the next try will be later."""
+    if now.contacts is not None:
+        halve_haste(now.contacts)
     if clock.grown[0] == 1:
         clock.patience[0] = min(2 * clock.patience[0], GROW_LATER)
     clock.grown[0] = 0
     clock.level[0] += 1
     clock.good[0] = 0
-    clock.rejected[0] += 1
-    clock.reason[0] = verdict
 
 
 @kernel
-def double_step(clock, pace, ticks):
-    """After enough good steps of so many ticks, where the coarser grid of steps has a line."""
+def double_step(now, clock, pace, ticks, dt, limit):
+    """After enough good steps of so many ticks, where the coarser grid has a line, and most contacts stand it."""
+    if limit > 0.0:
+        look_back(now.bodies, now.contacts, dt, limit)
     if clock.tries[0] >= pace.tries:
         clock.patience[0] = GROW_AFTER
     clock.good[0] += 1
     if clock.grown[0] == 1 and clock.good[0] >= GROW_AFTER:
         clock.patience[0] = GROW_AFTER
     if clock.good[0] >= clock.patience[0] and clock.level[0] > 0 and clock.tick[0] % (2 * ticks) == 0:
-        clock.level[0] -= 1
         clock.good[0] = 0
+        if limit > 0.0 and not double_haste(now.bodies, now.contacts, 2.0 * dt, limit + 1.0):
+            return
+        clock.level[0] -= 1
         clock.grown[0] = 1
 
 
@@ -359,13 +407,20 @@ def play(now, before, values, saved, events, clock, pace, one_step):
             hold_for = dt
         copy(values, saved, now.contacts)
         clock.tries[0] += 1
-        verdict = step(now, time, dt, hold_for, clock.held_for[0])
+        limit = most_haste(now, clock, pace)
+        verdict = step(now, time, dt, hold_for, clock.held_for[0], limit)
+        advice = what_to_do(now, verdict, dt, limit)
         if ticks > 1 << pace.reserve and clock.tries[0] < MOST_THROWN * pace.frame_seconds and thrown(now, dt):
-            verdict = max(verdict, TOO_FAR)
+            verdict, advice = max(verdict, TOO_FAR), HALVE
 
-        if verdict != GOOD and can_halve(clock, pace, verdict, ticks):
+        if advice != NO_USE and can_halve(clock, pace, verdict, ticks):
             copy(saved, values, now.contacts)
-            halve_step(clock, verdict)
+            clock.rejected[0] += 1
+            clock.reason[0] = verdict
+            if advice == HURRY:
+                hurry(now.contacts)
+            else:
+                halve_step(now, clock)
             continue
         if verdict == NOT_A_NUMBER:
             copy(saved, values, now.contacts)
@@ -384,7 +439,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         clock.stirred[0] = 1 if stirred(now, before, clock.held_for[0]) else 0
         clock.unheld[0] = clock.unheld[0] + 1 if verdict == DIVERGED else 0
         clock.tick[0] += ticks
-        double_step(clock, pace, ticks)
+        double_step(now, clock, pace, ticks, dt, limit)
         if one_step and (clock.tick[0] < whole or not is_last(clock, pace)):
             return STEP_DONE
     check_joints(now.bodies, now.joints, clock)
