@@ -49,7 +49,7 @@ def test_no_pair_parts_with_more_energy_than_it_met_with(one, other, seed, stiff
         assert flown[1] < 1.01 * flown[0]
 
 
-@pytest.mark.parametrize("form", ["sphere", "box", "cylinder", "blob"])
+@pytest.mark.parametrize("form", FORMS)
 def test_a_bounce_off_the_floor_keeps_its_energy(form):
     for seed in range(6):
         before, after = energies(form, "plane", seed, 3e6)

@@ -3,6 +3,7 @@
 import math
 
 import pytest
+import trimesh
 
 from impel.scene import Scene, problems, warnings
 from impel.scene.derived import drive
@@ -284,3 +285,12 @@ def test_a_joint_that_will_hold_its_bodies_far_off_is_warned_of() -> None:
     assert line.startswith("joints.clasp.at: is 3 m from one and 3.61 m from two as they are placed at the start")
     scene.joints["clasp"].at = (0.1, 0.0, 1.0)
     assert warnings(scene) == []
+
+
+@pytest.mark.parametrize(("scale", "told"), [(1, True), (0.001, False)])
+def test_a_mesh_in_millimetres_is_told_from_one_as_large_as_a_house(tmp_path, scale, told):
+    trimesh.creation.annulus(30, 80, 40).export(tmp_path / "ring.stl")
+    scene = Scene()
+    scene.body("ring", mesh={"file": str(tmp_path / "ring.stl"), "scale": scale}, mass=1)
+    lines = [line for line in warnings(scene) if "160 m across" in line and "scale: 0.001" in line]
+    assert len(lines) == told

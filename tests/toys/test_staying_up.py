@@ -7,7 +7,7 @@ from impel.toys.figure import figure_from, load_figure
 from impel.toys.objectives import lasting
 from impel.toys.synthesis import find_poses, objective_for
 from impel.toys.toy import read_toy, run_toy, write_toy
-from impel.toys.verify import LASTS, MOST, run_on, verify
+from impel.toys.verify import LASTS, MOST, Verified, run_on, verify
 
 LUXO = load_figure("luxo")
 # A stick on its end: whatever it does, it falls.
@@ -88,3 +88,13 @@ def test_one_of_the_starts_runs_at_a_quarter_of_the_step():
     mixed, coarse, fine = (objective.run(some, step=step).distance.reshape(5, 3) for step in (None, 1e-3, 0.25e-3))
     assert np.array_equal(mixed[:, [0, 2]], coarse[:, [0, 2]])
     assert np.array_equal(mixed[:, 1], fine[:, 1])
+
+
+def test_a_winner_that_owes_nothing_to_the_step_is_preferred_unless_it_hardly_moves():
+    def chosen(values, agrees, time=(LASTS, LASTS, LASTS)):
+        return Verified(np.zeros((3, 1)), np.array(values), np.array(values), np.array(time), np.array(agrees)).winner()
+
+    assert chosen([2.5, 2.1, 0.1], [False, True, True]) == 1
+    assert chosen([2.5, 0.1, 0.05], [False, True, True]) == 0
+    assert chosen([-1.0, -1.5, -3.0], [False, True, True]) == 1
+    assert chosen([2.5, 1.0, 0.1], [False] * 3, (3.0, 9.0, 4.0)) == 1

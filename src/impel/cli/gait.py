@@ -288,7 +288,7 @@ def walk(
     spent = walked.energy[-1].sum()
     print(
         f"{moods.walker.name}: {walked.time[-1]:.2f} s, {len(walked.footfalls())} steps, "
-        f"{walked.along[-1]:.1f} m, energy {spent:.1f}"
+        f"{walked.along[-1]:.3g} m, energy {spent:.4g}"
     )
     for file in output:
         with progress(f"Writing {file.name}") as report:

@@ -57,7 +57,9 @@ def press_bar(shapes, b, centre, axis, aside, half, r, flat_ends, motion, materi
 @kernel(inline=True)
 def _segment_area(r, depth):
     """Of the part of a disc beyond a chord; and its derivative, the chord."""
-    d = min(max(depth, 0.0), 2.0 * r)
+    if depth <= 0.0:
+        return 0.0, 0.0
+    d = min(depth, 2.0 * r)
     chord = 2.0 * math.sqrt(max(0.0, d * (2.0 * r - d)))
     return r * r * math.acos(1.0 - d / r) - 0.5 * (r - d) * chord, chord
 
@@ -195,6 +197,10 @@ def press_round_end(shapes, b, centre, outward, r, motion, material, patch):
         return
     if x < 1.0:  # a paraboloid cut by a plane along its axis
         share = 0.5 + (x * (5.0 - 2.0 * x * x) * math.sqrt(1.0 - x * x) / 3.0 + math.asin(x)) / math.pi
+        # ... whose middle is beyond the end as well: else it would turn the bar with less than it presses.
+        side = axpy(-dot(outward, g), g, outward)
+        beyond = wide * 8.0 / (15.0 * math.pi) * (1.0 - x * x) ** 2.5 / max(share, 1e-9)
+        centre = axpy(min(beyond, wide) / max(math.sqrt(dot(side, side)), 1e-9), side, centre)
     press_ball(shapes, b, r, centre, g, phi, share, motion, material, patch)
 
 

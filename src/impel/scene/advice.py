@@ -17,6 +17,7 @@ from impel.scene.turning import turn_path
 from impel.scene.values import angle_between
 
 THIN = 0.01  # metres: plates below need hundreds of times as many steps (measured)
+HUGE = 20.0  # m: larger meshes are seldom meant
 FASTEST = 100.0  # m/s ...
 SPINNING = 200.0  # ... and rad/s, 32 turns a second: what is told to go faster is hardly meant
 LAGS = 0.3  # of the base distance, by which a clock begins to slow down
@@ -25,7 +26,14 @@ FAR = 3.0  # base distances from the first key at which an actor shoots off (9x 
 
 def warnings(scene: Scene) -> list[str]:
     """What a scene without problems may still have got wrong, one line each, beginning with the field."""
-    lines = [*_idle_fields(scene), *_late(scene), *_thin(scene), *goal_doubts(scene), *out_of_reach(scene)]
+    lines = [
+        *_idle_fields(scene),
+        *_late(scene),
+        *_thin(scene),
+        *_huge(scene),
+        *goal_doubts(scene),
+        *out_of_reach(scene),
+    ]
     lines += closed_circles(scene)
     for name, joint in scene.joints.items():
         lines += [*_limits(joint, f"joints.{name}"), *_far_off(joint, f"joints.{name}", scene)]
@@ -55,6 +63,23 @@ def _thin(scene: Scene) -> Iterator[str]:
             yield (
                 f"bodies.{name}.shape: is {1000 * thick:.3g} mm thin, which makes contact slow and rough; make it "
                 f"{1000 * THIN:g} mm or thicker, sunk into the ground, or set collides: false"
+            )
+
+
+def _huge(scene: Scene) -> Iterator[str]:
+    """Mesh files without a scale as large as houses: printers and drawings count in millimetres."""
+    for name, body in scene.bodies.items():
+        (kind, value), *_ = body.shape.to_document().items()
+        if kind not in ("mesh", "convex") or value.get("scale", 1.0) != 1.0 or body.shape.half_size < HUGE / 100:
+            continue
+        from impel.geometry.baking import bake
+
+        vertices = bake(body.form).vertices
+        across = float((vertices.max(axis=0) - vertices.min(axis=0)).max())
+        if across > HUGE:
+            yield (
+                f"bodies.{name}.shape: is {across:.3g} m across; if its file counts in millimetres, write "
+                f"{kind}: {{file: {value['file']}, scale: 0.001}}"
             )
 
 

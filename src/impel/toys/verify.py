@@ -20,7 +20,9 @@ AT_ONCE = 48  # candidates: enough to fill lanes and cores
 MOST = 384  # of the best, before anything else that was tried gets its chance
 ENOUGH = 8  # that stay up, to choose from
 KNOWN = 4000  # of the best: what lies below them is never looked at
-AGREES = 0.08  # of the distance: by how much the search's step and a quarter of it may differ
+FINER = (4, 16)  # parts of the search's step at which a winner must come as far: what is chaotic may agree once by luck
+AGREES = 0.08  # of the distance: by how much these may differ
+WORTH = 0.3  # of the best that stays up: what is worth less is not taken for its agreement, it may as well stand still
 ALIKE = 0.02  # of every parameter's range: nearer ones are one motion, and one of them is verified
 
 
@@ -32,18 +34,20 @@ class Verified:
     value: Floats  # (n,) of the objective over the longer time
     distance: Floats  # m
     time: Floats  # s until it fell, LASTS if it did not
-    agrees: NDArray[np.bool_]  # whether it comes as far at the search's step
+    agrees: NDArray[np.bool_]  # whether it stays up, and comes as far at the search's step as at finer ones
 
     @property
     def up(self) -> NDArray[np.bool_]:
         return self.time >= LASTS - 1e-6
 
     def winner(self) -> int:
-        """The best of those that stay up and owe nothing to the step; if none stays up, the one that lasts longest."""
-        for good in (self.up & self.agrees, self.up):
-            if good.any():
-                return int(np.argmax(np.where(good, self.value, -np.inf)))
-        return int(np.argmax(np.nan_to_num(self.time, nan=0.0)))
+        """The best of those that stay up and owe nothing to the step, unless others are worth far more; if none stays
+        up, the one that lasts longest."""
+        if not self.up.any():
+            return int(np.argmax(np.nan_to_num(self.time, nan=0.0)))
+        best = self.value[self.up].max()
+        good = self.agrees & (self.value >= best - (1.0 - WORTH) * abs(best))
+        return int(np.argmax(np.where(good if good.any() else self.up, self.value, -np.inf)))
 
 
 def verify(objective: Objective, candidates: Floats, telling: Telling | None = None) -> Verified:
@@ -58,7 +62,7 @@ def verify(objective: Objective, candidates: Floats, telling: Telling | None = N
             found = _joined(found, run_on(objective, ahead[begin : begin + AT_ONCE]))
             if telling is not None:
                 telling(min(begin + AT_ONCE, len(ahead)), min(len(ahead), MOST))
-            if (found.up & found.agrees).sum() >= ENOUGH:
+            if found.agrees.sum() >= ENOUGH:
                 break
     except KeyboardInterrupt:
         if len(found.time) == 0:
@@ -76,13 +80,22 @@ def verify(objective: Objective, candidates: Floats, telling: Telling | None = N
 def run_on(objective: Objective, candidates: Floats) -> Verified:
     runs = objective.run(candidates, step=objective.step / 4, seconds=LASTS)
     distance, time = (each.reshape(len(candidates), -1).min(axis=1) for each in (runs.distance, runs.time))
-    coarse, fine = (
-        objective.run(candidates, step=step).distance.reshape(len(candidates), -1).mean(axis=1)
-        for step in (objective.step, objective.step / 4)
-    )
-    with np.errstate(invalid="ignore"):  # what has exploded agrees with nothing
-        agrees = np.abs(coarse - fine) <= AGREES * np.abs(fine)
-    return Verified(candidates, objective.robust(runs), distance, time, agrees)
+    found = Verified(candidates, objective.robust(runs), distance, time, np.zeros(len(candidates), bool))
+    agree = np.flatnonzero(found.up)
+    coarse = _distances(objective, candidates, objective.step)
+    for part in FINER:  # the finest only of those that are left
+        fine = _distances(objective, candidates[agree], objective.step / part)
+        with np.errstate(invalid="ignore"):  # what has exploded agrees with nothing
+            agree = agree[np.abs(coarse[agree] - fine) <= AGREES * np.abs(fine)]
+    found.agrees[agree] = True
+    return found
+
+
+def _distances(objective: Objective, candidates: Floats, step: float) -> Floats:
+    """How far each comes in the time of the search, in the mean of its starts."""
+    if len(candidates) == 0:
+        return np.zeros(0)
+    return objective.run(candidates, step=step).distance.reshape(len(candidates), -1).mean(axis=1)
 
 
 def as_kept(objective: Objective, candidates: Floats) -> Floats:
