@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from parade import parade
 
 from impel.render.action import corners_of
-from impel.render.camera import shot_of
+from impel.render.camera import focal_length, rested, shot_of
 from impel.render.picture import expose
 from impel.render.scenery import prepare
 from impel.render.sequences import exposures
@@ -228,3 +228,15 @@ def test_a_wall_that_is_passed_does_not_widen_the_picture():
     open_air = prepare(take_of(({"sphere": 0.3}, way)), SIZE).shot
     shot = prepare(take_of(({"sphere": 0.3}, way), ({"box": [15, 0.1, 3]}, np.array([10, 1, 1.5]))), SIZE).shot
     assert shot.radius == open_air.radius
+
+
+def test_a_camera_that_comes_to_rest_stands_still_as_soon_as_nobody_sees_it_move():
+    """The way left halves every 2 frames: from 1 m away to a hair takes some 26, to nothing at all a hundred."""
+    way = np.outer(0.5 ** (np.arange(120) / 2), [1.0, 0, 0])
+    shot = prepare(take_of(({"sphere": 0.5}, np.zeros((120, 3)))), SIZE).shot
+    moving = shot._replace(eye=shot.eye + way, middle=shot.middle + way)
+    still = rested(moving, SIZE)
+    pixel = np.linalg.norm(shot.middle[0] - shot.eye[0]) / focal_length(shot.fov, SIZE)
+    assert np.abs(still.eye - moving.eye).max() <= 0.02 * pixel
+    assert len(np.unique(still.eye[:15], axis=0)) == 15
+    assert len(np.unique(still.eye[40:], axis=0)) == 1

@@ -10,7 +10,7 @@ from parade import parade
 
 from impel.files import Problem
 from impel.render.camera import focal_length
-from impel.render.light import FIELD_NONE
+from impel.render.light import FIELD_NONE, tiles_of
 from impel.render.overlays import chosen_overlays, ink_of
 from impel.render.picture import expose, plate_of, touched
 from impel.render.scenery import prepare
@@ -178,6 +178,13 @@ def test_what_creeps_is_not_drawn_again_and_still_nobody_sees_it():
     alone, together = drawn_upon_plates(film)
     assert np.abs(alone.astype(int) - together).max() <= 40
     assert np.count_nonzero(alone != together) < 1e-3 * alone.size
+
+
+def test_a_floor_without_end_looks_the_same_by_one_sample(monkeypatch):
+    film = prepare(parade(9, 9), SIZE)
+    once = expose(film, 4)
+    monkeypatch.setattr("impel.render.picture._shown_in", lambda film, *_: np.ones(tiles_of(film.size), bool))
+    assert np.array_equal(once, expose(film, 4))
 
 
 def test_lost_bodies_are_left_out():

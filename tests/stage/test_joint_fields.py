@@ -226,3 +226,12 @@ def test_a_written_joint_reads_the_same() -> None:
     assert document["joints"]["rail"]["breaks"] == breaks
     assert parse_scene(document) == scene
     assert problems(scene) == []
+
+
+@pytest.mark.parametrize("shape", [{"box": [0.5, 0.5, 0.5]}, {"cylinder": {"radius": 0.25, "length": 0.5}}])
+def test_a_point_that_goes_round_the_edges_of_a_surface_keeps_its_speed(shape):
+    scene = Scene(seconds=2, gravity=[0, 0, 0])
+    bead = scene.body("bead", sphere=0.02, mass=1, at=[0, 0, 0.25], velocity=[2, 0.7, 0])
+    scene.joint("skin", on_surface=[bead, "world"], at=[0, 0, 0.25], surface={"shape": shape, "at": [0, 0, 0]})
+    speed = simulate(scene).channels["bead.speed"]
+    np.testing.assert_allclose(speed, np.hypot(2, 0.7), rtol=0.005)

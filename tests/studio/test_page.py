@@ -46,6 +46,16 @@ def ended(page, after=0):
     return page.evaluate("studio.take.run")
 
 
+def at_rest(page, where):
+    """A place on the screen, when the page is laid out and nothing moves any more."""
+    page.wait_for_function("studio.framed === studio.name && studio.look === false")
+    before, now = None, page.evaluate(where)
+    while before != now:
+        page.wait_for_timeout(400)
+        before, now = now, page.evaluate(where)
+    return now
+
+
 def place(page, body, frame):
     return page.evaluate(f"[...studio.take.pose({frame}, studio.take.index.get('{body}')).slice(0, 3)]")
 
@@ -88,7 +98,7 @@ def test_a_newcomers_way(page, folder):
 def test_keys_are_added_and_removed_on_the_path_and_timed_ones_are_dragged(page):
     opened(page, "hop.yaml")
     page.evaluate("studio.play(false); studio.go_to(60)")
-    page.mouse.dblclick(*page.evaluate("studio.place_on_screen(studio.take.paths['ball.move'].at(-8))"))
+    page.mouse.dblclick(*at_rest(page, "studio.place_on_screen(studio.take.paths['ball.move'].at(-8))"))
     page.wait_for_function("studio.data.actors.ball.move.keys.length === 6 && studio.selection?.key?.number === 4")
     page.focus("#view")
     page.keyboard.press("Delete")

@@ -234,6 +234,10 @@ def test_exports_are_written_and_fetched(studio, talker):
     data = urllib.request.urlopen(f"{base}{answer['url']}?token={token}").read()
     assert len(data) == answer["bytes"]
     assert data.decode().splitlines()[0].startswith("frame,time,body")
+    for _ in range(8):
+        talker.ask("export", format="csv")
+    with pytest.raises(urllib.error.HTTPError):  # what was written long ago is not kept
+        urllib.request.urlopen(f"{base}{answer['url']}?token={token}")
 
 
 SQUASH = """impel: 1

@@ -10,9 +10,10 @@ outside [0, 1]: no wish is ever answered with more than was asked for, which is 
 import math
 
 from impel.kernel import kernel
-from impel.motion.rotations import dot, get3_at, scale
+from impel.motion.rotations import axpy, dot, get3_at, norm, scale, set3_at
 
 TINY = 1e-300
+NOTHING = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 # λ: what takes 5 times the force that would accelerate the whole structure is not worth pulling at. At full stretch an
 # arm's tip would need ever larger forces to go farther, and none of them would help.
@@ -20,7 +21,7 @@ BLOCKED = 0.2
 REDUNDANT = 1e-9  # of its diagonal entry: a smaller pivot is rounding (what holds yields by more, see settling.py)
 REFINED = 16  # times; the error is (λ²/(w² + λ²))¹⁶, 3e-7 where four actuators together move the whole structure
 PRESSING = 0.01  # of the easiest direction: as much counts a force that presses what is in the way
-HALVINGS = 40  # of the range in which μ is sought
+NEARER, ROUNDING = 40, 1e-12  # steps to μ, of which 4 to 8 are usual, and how near it is enough
 
 
 @kernel
@@ -28,7 +29,8 @@ def factor_dense(matrix, n):
     """Turn a symmetric matrix without negative eigenvalues, of which only the upper half is read, into its Cholesky
     factor: there, and mirrored in the lower half, so that whatever uses it goes along rows.
 
-    Rows that say nothing new get a pivot of zero, and solutions a zero there.
+    On the diagonal stand the inverses of its entries, so that solving need not divide; and zeros for rows that say
+    nothing new, where solutions then are zero.
     """
     for i in range(n):
         diagonal = matrix[i, i]
@@ -41,37 +43,66 @@ def factor_dense(matrix, n):
             factor = matrix[i, k]
             for j in range(i, n):
                 matrix[i, j] -= factor * matrix[k, j]
-        pivot = math.sqrt(matrix[i, i]) if matrix[i, i] > REDUNDANT * diagonal else 0.0
-        matrix[i, i] = pivot
+        share = 1.0 / math.sqrt(matrix[i, i]) if matrix[i, i] > REDUNDANT * diagonal else 0.0
+        matrix[i, i] = share
         for j in range(i + 1, n):
-            matrix[i, j] = matrix[i, j] / pivot if pivot > 0.0 else 0.0
+            matrix[i, j] *= share
+        for j in range(i + 1, n):
             matrix[j, i] = matrix[i, j]
 
 
 @kernel
 def solve_dense(factor, n, x):
     """Replace x by the solution, given the factor."""
-    for i in range(n):
-        value = x[i] / factor[i, i] if factor[i, i] > 0.0 else 0.0
-        x[i] = value
-        for k in range(i + 1, n):
-            x[k] -= factor[i, k] * value
-    for i in range(n - 1, -1, -1):
-        value = x[i] / factor[i, i] if factor[i, i] > 0.0 else 0.0
-        x[i] = value
+    solve_half(factor, 0, n, x)
+    i = n - 1
+    while i >= 3:
+        a = x[i] * factor[i, i]
+        b = (x[i - 1] - a * factor[i, i - 1]) * factor[i - 1, i - 1]
+        c = (x[i - 2] - a * factor[i, i - 2] - b * factor[i - 1, i - 2]) * factor[i - 2, i - 2]
+        less = a * factor[i, i - 3] + b * factor[i - 1, i - 3] + c * factor[i - 2, i - 3]
+        d = (x[i - 3] - less) * factor[i - 3, i - 3]
+        x[i], x[i - 1], x[i - 2], x[i - 3] = a, b, c, d
+        for k in range(i - 3):
+            x[k] -= a * factor[i, k] + b * factor[i - 1, k] + c * factor[i - 2, k] + d * factor[i - 3, k]
+        i -= 4
+    while i >= 0:
+        x[i] = x[i] * factor[i, i]
         for k in range(i):
-            x[k] -= factor[i, k] * value
+            x[k] -= x[i] * factor[i, k]
+        i -= 1
+
+
+@kernel
+def solve_half(factor, first, n, x):
+    """Halfway: x by the inverse of the lower factor, where x is zero before `first`. Four at a time, as above."""
+    i = first
+    while i + 3 < n:
+        a = x[i] * factor[i, i]
+        b = (x[i + 1] - a * factor[i, i + 1]) * factor[i + 1, i + 1]
+        c = (x[i + 2] - a * factor[i, i + 2] - b * factor[i + 1, i + 2]) * factor[i + 2, i + 2]
+        less = a * factor[i, i + 3] + b * factor[i + 1, i + 3] + c * factor[i + 2, i + 3]
+        d = (x[i + 3] - less) * factor[i + 3, i + 3]
+        x[i], x[i + 1], x[i + 2], x[i + 3] = a, b, c, d
+        for k in range(i + 4, n):
+            x[k] -= a * factor[i, k] + b * factor[i + 1, k] + c * factor[i + 2, k] + d * factor[i + 3, k]
+        i += 4
+    while i < n:
+        x[i] = x[i] * factor[i, i]
+        for k in range(i + 1, n):
+            x[k] -= x[i] * factor[i, k]
+        i += 1
 
 
 @kernel
 def invert(answer, n, forces, spare, swap):
-    """Write N to `forces`; `spare` and `swap` are scratch."""
-    for i in range(n):
-        for j in range(i, n):
-            s = BLOCKED * BLOCKED if i == j else 0.0
-            for k in range(n):
-                s += answer[i, k] * answer[j, k]
-            spare[i, j] = s
+    """Write N to `forces`; `spare` and `swap` are scratch. Products go by tiles, as actuators have three directions."""
+    for i in range(n // 3):
+        for j in range(i, n // 3):
+            tile = NOTHING
+            for k in range(n // 3):
+                tile = _add_product(tile, _tile(answer, i, k), _transposed(_tile(answer, j, k)))
+            _set_tile(spare, i, j, _add_diagonal(tile, BLOCKED * BLOCKED) if i == j else tile)
     factor_dense(spare, n)
     for j in range(n):
         for i in range(n):
@@ -90,6 +121,39 @@ def invert(answer, n, forces, spare, swap):
             for i in range(n):
                 for j in range(n):
                     spare[i, j] = swap[i, j]
+
+
+@kernel(inline=True)
+def _tile(matrix, i, j):
+    return get3_at(matrix, 3 * i, 3 * j), get3_at(matrix, 3 * i + 1, 3 * j), get3_at(matrix, 3 * i + 2, 3 * j)
+
+
+@kernel(inline=True)
+def _set_tile(matrix, i, j, tile):
+    set3_at(matrix, 3 * i, 3 * j, tile[0])
+    set3_at(matrix, 3 * i + 1, 3 * j, tile[1])
+    set3_at(matrix, 3 * i + 2, 3 * j, tile[2])
+
+
+@kernel(inline=True)
+def _transposed(a):
+    return (a[0][0], a[1][0], a[2][0]), (a[0][1], a[1][1], a[2][1]), (a[0][2], a[1][2], a[2][2])
+
+
+@kernel(inline=True)
+def _add_diagonal(a, d):
+    return (a[0][0] + d, a[0][1], a[0][2]), (a[1][0], a[1][1] + d, a[1][2]), (a[2][0], a[2][1], a[2][2] + d)
+
+
+@kernel(inline=True)
+def _add_product(s, a, b):
+    """s + a·b"""
+    return _add_row(s[0], a[0], b), _add_row(s[1], a[1], b), _add_row(s[2], a[2], b)
+
+
+@kernel(inline=True)
+def _add_row(s, a, b):
+    return axpy(a[2], b[2], axpy(a[1], b[1], axpy(a[0], b[0], s)))
 
 
 @kernel
@@ -134,15 +198,15 @@ def within(answer, k, force, most):
     xx, yy, zz = xx + little, yy + little, zz + little
     x, y, z = force
     goal = (xx * x + xy * y + xz * z, xy * x + yy * y + yz * z, xz * x + yz * y + zz * z)
-    low, high = 0.0, 2.0 * largest * math.sqrt(size2) / max(most, TINY)
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        found = _solve3(xx + middle, yy + middle, zz + middle, xy, xz, yz, goal)
-        if dot(found, found) > most * most:
-            low = middle
-        else:
-            high = middle
-    return limit_size(_solve3(xx + high, yy + high, zz + high, xy, xz, yz, goal), most)
+    more, found = 0.0, force
+    for _ in range(NEARER):  # the inverse of its length grows ever more slowly with μ: so Newton never goes too far
+        length = norm(found)
+        if length <= (1.0 + ROUNDING) * most:
+            break
+        steep = dot(found, _solve3(xx + more, yy + more, zz + more, xy, xz, yz, found))
+        more += length * length / steep * (length / most - 1.0)
+        found = _solve3(xx + more, yy + more, zz + more, xy, xz, yz, goal)
+    return limit_size(found, most)
 
 
 @kernel(inline=True)
@@ -178,10 +242,10 @@ def accelerations_by(answer, n, force, acceleration):
 
 @kernel
 def multiply_dense(a, b, n, product):
-    for i in range(n):
-        for j in range(n):
-            product[i, j] = 0.0
-        for k in range(n):
-            factor = a[i, k]
-            for j in range(n):
-                product[i, j] += factor * b[k, j]
+    """By tiles of three: that saves short loops."""
+    for i in range(n // 3):
+        for j in range(n // 3):
+            tile = NOTHING
+            for k in range(n // 3):
+                tile = _add_product(tile, _tile(a, i, k), _tile(b, k, j))
+            _set_tile(product, i, j, tile)

@@ -310,8 +310,7 @@ def follow_up(actuators, a, segments, turns, passed, place, orientation, dt_last
         head_for(actuators, a, passed)
     if heading[KEY] < 0.0:
         return
-    pose, _ = pose_at(segments[int(heading[KEY]) % count], 0.0, turns)
-    way = apart(pose, turns, place, orientation)
+    way = apart(get4(segments, int(heading[KEY]) % count), turns, place, orientation)  # a segment begins with its key
     distance = norm((way[1], way[2], way[3]))
     if turns:
         distance = 2.0 * math.asin(min(distance, 1.0))

@@ -57,7 +57,9 @@ def press_bar(shapes, b, centre, axis, aside, half, r, flat_ends, motion, materi
 @kernel(inline=True)
 def _segment_area(r, depth):
     """Of the part of a disc beyond a chord; and its derivative, the chord."""
-    d = min(max(depth, 0.0), 2.0 * r)
+    if depth <= 0.0:
+        return 0.0, 0.0
+    d = min(depth, 2.0 * r)
     chord = 2.0 * math.sqrt(max(0.0, d * (2.0 * r - d)))
     return r * r * math.acos(1.0 - d / r) - 0.5 * (r - d) * chord, chord
 

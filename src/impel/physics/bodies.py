@@ -157,7 +157,7 @@ def turn_freely(q, momentum, inverse_inertia, top, dt):
 @kernel
 def kick(bodies, gravity, drag, dt):
     """Let the forces at the present state act for dt on the velocities. Called twice a step, with dt/2."""
-    decay = math.exp(-drag * dt)
+    decay = math.exp(-drag * dt) if drag > 0.0 else 1.0
     for i in range(len(bodies.mass)):
         if bodies.inverse_mass[i] > 0.0 and bodies.asleep[i] == 0.0:
             kick_one(bodies, i, gravity, decay, dt)

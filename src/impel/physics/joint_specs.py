@@ -100,7 +100,7 @@ def place(spec: JointSpec, bodies: Bodies) -> Fitted:
     second = (-math.inf, math.inf)
     size = [0.0] * 4
     curve: list[Floats] = []
-    normal: Vector = (1.0, 0.0, 0.0)
+    normal: Vector = (0.0, 0.0, 0.0)
     if spec.kind in ("hinge", "slide"):
         frame = _to_axis(spec.axis)
         lower, upper = spec.limits or (lower, upper)

@@ -145,7 +145,7 @@ class Joints:
     broken: Floats  # (J,) HOLDS, BROKEN for good, or OPEN: not made yet, or let go
     load: Annotated[Floats2, 2]  # (J, 2) force in N and torque in N·m, smoothed; of those that can break
     grip: Annotated[Floats2, 35]  # (G, 35) NOW ... DAMP
-    normal: Annotated[Floats2, 3]  # (J, 3) on_curve: first normal, in b, carried along
+    normal: Annotated[Floats2, 3]  # (J, 3) in b; on_curve: first normal, carried along; on_surface: the last one, or 0
     rows: Annotated[Floats2, 18]  # (R, 18) LINEAR ... BEFORE
     factor: Floats  # the skyline of rows·inverse mass·rows, factored: nine numbers a tile
 

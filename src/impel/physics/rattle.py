@@ -26,6 +26,7 @@ from impel.motion.rotations import (
     set3_at,
     set4,
     sub,
+    unrotate,
 )
 from impel.physics.bodies import drift_one, spin_of, turn_freely, weighted
 from impel.physics.closing import close_evenly, close_gaps, keep_limits, keep_places, meet_limits, take_limits
@@ -56,8 +57,10 @@ from impel.physics.joints import (
     KEPT_ORIENTATION,
     KEPT_POSITION,
     KEPT_VELOCITY,
+    LINEAR,
     LIVE,
     MEMBER,
+    ON_SURFACE,
     TILE,
 )
 from impel.physics.skyline import ZERO, solve
@@ -74,8 +77,9 @@ SLOW = 1e-3  # m/s
 EXACT_LEAP, EXACT_RAISED = 0.1, 1.01  # the same for exact steps, which converge also where they are far too long ...
 FINE_LEAP, FINE_RAISED = 0.02, 1.001  # ... and where these, and quick ones that took long, are precise
 FINE_LOST = 2e-6  # over all motion: what joints may take more of it at the end of such a step than at its start
-BURST = 100.0  # times the energy there was: what joints leave more of is rounding, in loops that are jammed
+BURST = 2.0  # times the energy there was: what joints leave more of is rounding, in loops that are jammed
 GAVE_WAY = 1e300  # J: the effort of joints that nothing can hold, which is beyond comparison
+EDGE = 0.05  # rad: by how much a surface may turn under a point in a step; 0.3 at an edge made 2 % more motion
 EASY = 3  # iterations that do not take long
 CLOSINGS = 40  # iterations in a step that must be taken ...
 CLOSED = 1e-11  # m or rad: ... and where no more is tried: what is left is a blow in the next step, which is short
@@ -273,28 +277,55 @@ def give_way(bodies, joints, island, dt):
     """What happens in a step, if it must be taken, that no impulses can hold: a loop folds flat, limits contradict.
 
     All move as if they were free, then the gaps are closed without regard to time: by mass, or else with equal masses
-    after all of the way, a quarter of it, or none. The velocities, which will be projected, only lose by it. Springs,
-    if they can, stay as long as they were: to stretch a stiff one would be work.
+    after all of the way, a quarter of it, or none; but nobody goes farther than it can get. The velocities, which will
+    be projected, only lose by it. Springs, if they can, keep their lengths: to stretch a stiff one would be work.
     """
     closed = ACCEPTABLE * min(joints.size[island], 1.0)
     begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
     freeze(joints.soft, joints, begin, end)
+    most = _farthest(bodies, joints, island, dt)
     move_freely(bodies, joints, island, dt)
     gap = close_gaps(bodies, joints, island, CLOSINGS, CLOSED)
     if loosen(joints.soft, bodies, joints, begin, end) and not gap <= closed:
         gap = close_gaps(bodies, joints, island, CLOSINGS, CLOSED)
-    if gap <= closed:
+    if gap <= closed and _way(bodies, joints, island) <= most:
         follow_way(bodies, joints, island, dt)
     else:
         for n in range(3):
             restore(bodies, joints, island)
             loosen(joints.soft, bodies, joints, begin, end)
             move_freely(bodies, joints, island, dt if n == 0 else 0.25 * dt if n == 1 else 0.0)
-            if close_evenly(bodies, joints, island, CLOSINGS, CLOSED) <= closed:
+            gap = close_evenly(bodies, joints, island, CLOSINGS, CLOSED)
+            if gap <= closed and _way(bodies, joints, island) <= most:
                 break
+        if _way(bodies, joints, island) > most and not driven(bodies, joints, island):
+            restore(bodies, joints, island)  # and stay where they were
         slow_down(bodies, joints, island, math.exp(-dt / CALM))
     for r in range(3 * joints.island[island, TILE], 3 * joints.island[island + 1, TILE]):
         joints.rows[r, FORCE] = joints.rows[r, BEFORE] = 0.0
+
+
+@kernel
+def _farthest(bodies, joints, island, dt):
+    """How far a body of an island can get in a step, in m: where the ends of a stretched linkage of length L come
+    nearer by δ, its elbow goes √(L·δ/2) aside. Gaps could also be closed by far jumps, of a ton by metres."""
+    size, fastest = joints.size[island], 0.0
+    for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
+        joint = joints.each[k]
+        for i in (joint.a, joint.b):
+            fastest = max(fastest, norm(get3(bodies.velocity, i)) + size * norm(get3(bodies.spin, i)))
+    way = 2.0 * dt * fastest  # of two ends
+    return way + math.sqrt(0.5 * size * way)
+
+
+@kernel
+def _way(bodies, joints, island):
+    """How far the body of an island that has gone farthest in this step has gone, in m."""
+    most = 0.0
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
+        i = joints.members[k]
+        most = max(most, norm(sub(get3(bodies.position, i), get3_at(joints.place, i, KEPT_POSITION))))
+    return most
 
 
 @kernel
@@ -379,12 +410,15 @@ def hold_velocities(bodies, joints):
     for island in range(len(joints.island) - 1):
         begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
         look(bodies, joints, begin, end, True)
+        if joints.surfaces is not None and _goes_round(bodies, joints, begin, end):
+            verdict = IMPRECISE
         lean(bodies, joints, island)
         hard, most = joints.effort[island] < math.inf, 0.0
         if hard:
             keep_motion(bodies, joints, island)
-            most = BURST * motion(bodies, joints, island)
         push_back(joints.soft, bodies, joints, begin, end)
+        if hard:
+            most = motion(bodies, joints, island)
         for _ in range(ROUNDS + rounds_of(joints.soft)):
             weigh(bodies, joints, island, 0.0)
             resist(joints, island, bodies.velocity, bodies.spin)
@@ -397,11 +431,26 @@ def hold_velocities(bodies, joints):
             lost, left = effort(bodies, joints, island) - joints.effort[island], motion(bodies, joints, island)
             if lost > FINE_LOST * left:
                 verdict = IMPRECISE
-            if not left <= most and not driven(bodies, joints, island):
-                slow_down(bodies, joints, island, 0.0)  # no motion that joints allow is larger than what there was
+            if not left <= most and not driven(bodies, joints, island):  # what joints allow is a part of what there was
+                slow_down(bodies, joints, island, math.sqrt(most / left) if left < BURST * most else 0.0)
         respin(bodies, joints, island)
         stick(joints.soft, bodies, joints, island)
     return verdict
+
+
+@kernel
+def _goes_round(bodies, joints, begin, end):
+    """Has a point on a surface gone so far round an edge that the step was too long?"""
+    found = False
+    for k in range(begin, end):
+        joint = joints.each[k]
+        if joint.kind == ON_SURFACE and joints.broken[joint.index] == 0.0:
+            last = get3(joints.normal, joint.index)
+            normal = unrotate(get4(bodies.orientation, joint.b), get3_at(joints.rows, joint.row, LINEAR))
+            turned = sub(normal, last)
+            found |= dot(last, last) > 0.0 and dot(turned, turned) > EDGE * EDGE
+            set3(joints.normal, joint.index, normal)
+    return found
 
 
 @kernel

@@ -76,8 +76,7 @@ def solve_many(tiles, envelope, begin, end, x, count):
     for r in range(begin, end):
         row = envelope[r, ZERO]
         for c in range(envelope[r, FIRST], r):
-            for k in range(3):
-                _take_off(x, 3 * r + k, three(tiles, 3 * (row + c) + k), 3 * c, count)
+            _take_off(x, 3 * r, get_tile(tiles, row + c), 3 * c, count)
     for r in range(begin, end):
         a, b, c = get_tile(tiles, envelope[r, ZERO] + r)
         for j in range(count):
@@ -88,17 +87,18 @@ def solve_many(tiles, envelope, begin, end, x, count):
     for r in range(end - 1, begin, -1):
         row = envelope[r, ZERO]
         for c in range(envelope[r, FIRST], r):
-            columns = transposed(get_tile(tiles, row + c))
-            _take_off(x, 3 * c, columns[0], 3 * r, count)
-            _take_off(x, 3 * c + 1, columns[1], 3 * r, count)
-            _take_off(x, 3 * c + 2, columns[2], 3 * r, count)
+            _take_off(x, 3 * c, transposed(get_tile(tiles, row + c)), 3 * r, count)
 
 
 @kernel
-def _take_off(x, row, shares, others, count):
-    """Take shares of three rows off another one."""
+def _take_off(x, row, tile, others, count):
+    """Take a tile times three rows off three others."""
+    a, b, c = tile
     for j in range(count):
-        x[row, j] -= shares[0] * x[others, j] + shares[1] * x[others + 1, j] + shares[2] * x[others + 2, j]
+        u, v, w = x[others, j], x[others + 1, j], x[others + 2, j]
+        x[row, j] -= a[0] * u + a[1] * v + a[2] * w
+        x[row + 1, j] -= b[0] * u + b[1] * v + b[2] * w
+        x[row + 2, j] -= c[0] * u + c[1] * v + c[2] * w
 
 
 @kernel(inline=True)

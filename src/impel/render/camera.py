@@ -29,6 +29,8 @@ FAR_ON_WIRE = 30.0  # ... if a wire shows where it goes: the wire is worth seein
 FRAMES_LOOKED_AT = 60
 BETTER = 0.08  # share of the action that another view must show more of to be preferred
 
+HAIR = 0.02  # pixels: what moves less is not seen to move
+
 
 class Shot(NamedTuple):
     """A camera for every frame of a take, and the action it shows."""
@@ -68,6 +70,21 @@ def camera_matrix(shot: Shot, frame: int, size: tuple[int, int], samples: int) -
     matrix[:, 3] = -matrix[:, :3] @ shot.eye[frame]
     matrix[2, 3] = 1.0
     return matrix
+
+
+def hair(shot: Shot, frame: int, size: tuple[int, int]) -> float:
+    """How far something in the middle of the picture may move, in m, without being seen to move."""
+    return HAIR * float(np.linalg.norm(shot.middle[frame] - shot.eye[frame])) / focal_length(shot.fov, size)
+
+
+def rested(shot: Shot, size: tuple[int, int]) -> Shot:
+    """The same, but the camera stands still while it is not seen to move: it comes to rest ever more slowly."""
+    held = np.zeros(len(shot.eye), int)
+    for frame in range(1, len(held)):
+        before = held[frame - 1]
+        moved = max(np.linalg.norm(path[frame] - path[before]) for path in (shot.eye, shot.middle))
+        held[frame] = before if moved <= hair(shot, before, size) else frame
+    return shot._replace(eye=shot.eye[held], middle=shot.middle[held])
 
 
 def shot_of(

@@ -30,8 +30,17 @@ def _spiral(count: int, power: float) -> Any:
     return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)
 
 
-BLOCKER_TAPS = _spiral(24, 0.9)  # denser inside: thin things near their contact must not slip through
-BLUR_TAPS = _spiral(64, 0.5)
+def _taps(disc: Any) -> tuple[Any, ...]:
+    """Where in the unit disc to look: across, down, and how far from the middle, each by itself for wide loops."""
+    return tuple(np.ascontiguousarray(each) for each in (*disc.T, np.linalg.norm(disc, axis=-1)))
+
+
+# Denser inside: thin things near their contact must not slip through.
+BLOCKER_X, BLOCKER_Y, BLOCKER_R = _taps(SEARCH * _spiral(24, 0.9))
+BLUR_X, BLUR_Y, BLUR_R = _taps(_spiral(64, 0.5))
+FEW_X, FEW_Y, FEW_R = _taps(_spiral(64, 0.5)[::4])  # where no blocker was found
+# Parts of a texel in which blur is counted, and its most in texels: whole numbers are added several at once.
+FINE, HIGH = 1024.0, 1e4
 
 Vector = tuple[float, float, float]
 
@@ -62,6 +71,17 @@ def texel_of(point, sun, size):
     return dot(c, sun.right) * sun.scale + 0.5 * size, 0.5 * size - dot(c, sun.up) * sun.scale
 
 
+@kernel(inline=True)
+def _free(radius, across, down, away, x, y, flat, slope_x, slope_y, per_texel, depth):
+    """How many of the taps about a texel see the sun over what stands in the map."""
+    free = 0
+    for k in range(len(away)):
+        i, j = np.int32(y + radius * down[k]), np.int32(x + radius * across[k])
+        above = depth[i, j] - (flat + slope_x * j + slope_y * i)
+        free += not above > 0.5 * per_texel * radius * away[k]
+    return free
+
+
 @kernel
 def sunlit(count, points, facets, sun, depth, coarse, lit):
     """The share of the sun seen from points on facets that face it: shadows sharp at contact, soft far away.
@@ -85,26 +105,22 @@ def sunlit(count, points, facets, sun, depth, coarse, lit):
         facing = max(facing, FACING)
         slope_x, slope_y = -dot(n, sun.right) * texel / facing, dot(n, sun.up) * texel / facing
         z += texel * (1.0 + 0.3 / facing)  # what curves away from the plane must not shadow itself either
-        blockers, height = 0, 0.0
-        for k in range(len(BLOCKER_TAPS)):
-            dx, dy = SEARCH * BLOCKER_TAPS[k, 0], SEARCH * BLOCKER_TAPS[k, 1]
-            i, j = int(y + dy), int(x + dx)
-            above = depth[i, j] - (z + slope_x * (j + 0.5 - x) + slope_y * (i + 0.5 - y))
+        flat = z - slope_x * (x - 0.5) - slope_y * (y - 0.5)
+        blockers, height = 0, np.int32(0)
+        for k in range(len(BLOCKER_R)):
+            i, j = np.int32(y + BLOCKER_Y[k]), np.int32(x + BLOCKER_X[k])
+            above = depth[i, j] - (flat + slope_x * j + slope_y * i)
             # What is low hides the sun only from close by (and a floor must not darken the wall it meets).
-            if above > 0.0 and 4.0 * above * above > (dx * dx + dy * dy) * per_texel * per_texel:
-                blockers += 1
-                height += above
-        radius, step = BLUR, 4
+            blocks = above > 0.5 * per_texel * BLOCKER_R[k]
+            blockers += blocks
+            height += np.int32(FINE * min(max(above / per_texel, 0.0), HIGH)) if blocks else np.int32(0)
         if blockers > 0:
-            radius, step = min(max(height / blockers / per_texel, BLUR), SEARCH), 1
-        free = 0
-        for k in range(0, len(BLUR_TAPS), step):
-            dx, dy = radius * BLUR_TAPS[k, 0], radius * BLUR_TAPS[k, 1]
-            i, j = int(y + dy), int(x + dx)
-            above = depth[i, j] - (z + slope_x * (j + 0.5 - x) + slope_y * (i + 0.5 - y))
-            if not (above > 0.0 and 4.0 * above * above > (dx * dx + dy * dy) * per_texel * per_texel):
-                free += 1
-        lit[f] = free * step / len(BLUR_TAPS)
+            radius = min(max(height / (FINE * blockers), BLUR), SEARCH)
+            free = _free(radius, BLUR_X, BLUR_Y, BLUR_R, x, y, flat, slope_x, slope_y, per_texel, depth)
+            lit[f] = free / len(BLUR_R)
+        else:
+            free = _free(BLUR, FEW_X, FEW_Y, FEW_R, x, y, flat, slope_x, slope_y, per_texel, depth)
+            lit[f] = free / len(FEW_R)
 
 
 @kernel

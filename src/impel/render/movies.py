@@ -13,7 +13,8 @@ from impel.takes.take import Take
 
 VIDEO, ANIMATION = (768, 432), (480, 270)  # pixels
 VIDEO_RATE, ANIMATION_RATE = 30, 20  # frames a second at most
-QUALITY = 18  # x264's constant rate factor: visually lossless
+QUALITY = 17  # x264's constant rate factor: visually lossless
+EFFORT = "faster"  # x264's preset: as good as "medium" at 18 to 3e-4 of SSIM, 5 % larger, in three quarters of the time
 SHIVER = 10.0  # of 255 levels: the spread of the fixed dither that hides a GIF's few colours
 
 
@@ -110,7 +111,7 @@ def _ffmpeg_command(path: Path, size: tuple[int, int], rate: float) -> list[str]
     from imageio_ffmpeg import get_ffmpeg_exe
 
     raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", f"{rate:.8g}", "-i", "-"]
-    encoder = ["-c:v", "libx264", "-crf", str(QUALITY), "-preset", "medium", "-pix_fmt", "yuv420p"]
+    encoder = ["-c:v", "libx264", "-crf", str(QUALITY), "-preset", EFFORT, "-pix_fmt", "yuv420p"]
     colors = ["-vf", "scale=out_color_matrix=bt709:out_range=tv", "-colorspace", "bt709", "-color_primaries", "bt709"]
     colors += ["-color_trc", "bt709"]
     # The same bytes on every run: no dates, no versions, and a number of threads that is not the machine's.

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.render import light
-from impel.render.camera import focal_length
+from impel.render.camera import hair
 from impel.render.overlays import draw_overlays
 from impel.render.patches import shade_patches
 from impel.render.scenery import Film
@@ -18,7 +18,6 @@ from impel.takes.soft import soft_bodies
 Picture = NDArray[np.uint8]  # (height, width, 3), sRGB
 
 FEW = 4  # frames that are drawn without a plate
-HAIR = 0.02  # pixels: what moves less is not seen to move
 
 
 class Plate(NamedTuple):
@@ -35,13 +34,22 @@ def expose(
     canvas = canvas or canvas_for(film.size)
     setting = set_up(film, frame, canvas)
     if plate is None:
-        sheet, patches = blank(film.size), patches_of(np.ones(light.tiles_of(film.size), bool), film.size)
+        sheet, tiles = blank(film.size), np.ones(light.tiles_of(film.size), bool)
     else:
-        sheet, patches = copied(plate.sheet), patches_of(touched(film, setting, plate), film.size)
-    _draw(film, setting, patches, canvas, sheet)
+        sheet, tiles = copied(plate.sheet), touched(film, setting, plate)
+    _draw(film, setting, tiles, canvas, sheet)
     if overlays:
         draw_overlays(film, frame, sheet.picture, sheet.nearness, overlays)
     return np.asarray(sheet.picture)
+
+
+def still_from(film: Film, frames: Sequence[int]) -> Sequence[int]:
+    """The first of these frames, as long as the camera stands still."""
+    shot, eye = film.shot_at(frames[0]), film.shot_at(frames[0]).eye
+    moved = (
+        k for k, frame in enumerate(frames) if film.shot_at(frame) is not shot or (eye[frame] != eye[frames[0]]).any()
+    )
+    return frames[: next(moved, len(frames))]
 
 
 def plate_of(film: Film, frames: Sequence[int], canvas: Canvas) -> Plate | None:
@@ -53,14 +61,13 @@ def plate_of(film: Film, frames: Sequence[int], canvas: Canvas) -> Plate | None:
     rows, columns = light.tiles_of(film.size)
     sheet = blank(film.size, rows * columns)
     setting = set_up(film, frames[0], canvas, without=moves)
-    _draw(film, setting, patches_of(np.ones((rows, columns), bool), film.size), canvas, sheet)
+    _draw(film, setting, np.ones((rows, columns), bool), canvas, sheet)
     return Plate(sheet, moves)
 
 
 def _moves(film: Film, frames: Sequence[int]) -> NDArray[np.bool_]:
     """(N,) the body is seen to move in these frames, by more than a hair; or is lost in some."""
     shot, first = film.shot_at(frames[0]), frames[0]
-    hair = HAIR * float(np.linalg.norm(shot.middle[first] - shot.eye[first])) / focal_length(shot.fov, film.size)
     shift = np.linalg.norm(film.position[frames] - film.position[first], axis=-1).max(axis=0)
     turn = 2 * np.linalg.norm(film.orientation[frames] - film.orientation[first], axis=-1).max(axis=0)
     size = np.where(film.outsides.bound > 0, film.outsides.bound, 1e9)  # wires tell none
@@ -69,16 +76,22 @@ def _moves(film: Film, frames: Sequence[int]) -> NDArray[np.bool_]:
     for name in soft_bodies(film.take):
         if np.ptp(film.take.soft[f"{name}.first"][[min(frames), max(frames) + 1]]) > 0:
             moves[film.take.index(name)] = np.inf
-    return np.asarray(~(moves <= hair))
+    return np.asarray(~(moves <= hair(shot, first, film.size)))
 
 
-def _draw(film: Film, setting: Setting, patches: Any, canvas: Canvas, sheet: Sheet) -> None:
+def _draw(film: Film, setting: Setting, tiles: NDArray[np.bool_], canvas: Canvas, sheet: Sheet) -> None:
     samples, glass = samples_for(film.size), film.paint.opacity < 1.0
     near = light.bodies_by_tile(film.outsides, setting.seen, setting.view.focal, film.size)
+    # Within a triangle of an endless floor, whose squares are blurred by themselves, one sample says all.
+    endless = film.paint.endless
+    edges = _shown_in(film, setting, ~endless) | _parted(film, setting, endless[film.paint.body])
+    kinds = [(tiles & edges, samples, setting.clip, setting.bounds)]
+    kinds += [(tiles & ~edges, 1, setting.clip / [samples, samples, 1, 1], setting.bounds / samples)]
 
     def shade(shown: Any, sheet: Sheet) -> None:
-        shade_patches(patches, samples, setting.clip, setting.bounds, shown, setting.world, setting.view, setting.sun,
-                      canvas.depth, canvas.coarse, *near, canvas.room, sheet)  # fmt: skip
+        for drawn, fine, clip, bounds in kinds:
+            shade_patches(patches_of(drawn, film.size), fine, clip, bounds, shown, setting.world, setting.view,
+                          setting.sun, canvas.depth, canvas.coarse, *near, canvas.room, sheet)  # fmt: skip
 
     shade(~glass, sheet)
     if glass.any():
@@ -101,16 +114,12 @@ def patches_of(tiles: NDArray[np.bool_], size: tuple[int, int]) -> NDArray[np.in
 def touched(film: Film, setting: Setting, plate: Plate) -> NDArray[np.bool_]:
     """The tiles (rows, columns) that look different from the plate, because of what moves or what that shades."""
     rows, columns = light.tiles_of(film.size)
-    tiles = np.zeros((rows, columns), bool)
+    tiles = _shown_in(film, setting, plate.moves)
     shade, sunned = np.zeros(rows * columns, bool), plate.sheet.sunned
-    tile, margin = samples_for(film.size) * light.TILE, light.SEARCH + 2 * light.COARSE
+    margin = light.SEARCH + 2 * light.COARSE
     casts = film.casts[film.paint.first[:-1]]
     for body in np.flatnonzero(plate.moves).tolist():
         tiles[light.tiles_near(film.outsides, body, setting.seen[body], setting.view.focal)] = True
-        if not np.isnan(setting.bounds[body]).any():
-            edges = np.clip((setting.bounds[body] + [-1, 1, -1, 1]) / tile, 0, max(rows, columns))
-            top, bottom, left, right = edges.astype(int).tolist()
-            tiles[top : bottom + 1, left : right + 1] = True
         if casts[body]:
             top, bottom, left, right = setting.shaded[body]
             shade |= (
@@ -120,3 +129,27 @@ def touched(film: Film, setting: Setting, plate: Plate) -> NDArray[np.bool_]:
                 & (sunned[:, 3] > left - margin)
             )
     return tiles | shade.reshape(rows, columns)
+
+
+def _shown_in(film: Film, setting: Setting, bodies: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The tiles (rows, columns) in which some of these bodies (N,) may be seen."""
+    tiles = np.zeros(light.tiles_of(film.size), bool)
+    bounds = setting.bounds[bodies & ~np.isnan(setting.bounds).any(axis=-1)]
+    tile, hem = samples_for(film.size) * light.TILE, np.array([-1, 1, -1, 1])
+    edges = np.clip((bounds + hem) / tile, 0, max(tiles.shape)).astype(int)
+    for top, bottom, left, right in edges.tolist():
+        tiles[top : bottom + 1, left : right + 1] = True
+    return tiles
+
+
+def _parted(film: Film, setting: Setting, triangles: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The tiles (rows, columns) that a side of these triangles (T,) may go through."""
+    rows, columns = light.tiles_of(film.size)
+    tile = samples_for(film.size) * light.TILE
+    down, across = np.meshgrid(tile * np.arange(rows + 1), tile * np.arange(columns + 1), indexing="ij")
+    corners = np.stack([across, down, np.ones_like(down)], axis=-1)
+    ends = setting.clip[film.meshes.triangles[triangles]][:, :, [0, 1, 3]]  # (T, 3, 3)
+    sides = np.cross(ends, np.roll(ends, -1, axis=1)).reshape(-1, 3)
+    beyond = corners @ sides.T > 0.0  # (rows + 1, columns + 1, 3T)
+    around = np.stack([beyond[:-1, :-1], beyond[:-1, 1:], beyond[1:, :-1], beyond[1:, 1:]])
+    return np.asarray((around.any(axis=0) & ~around.all(axis=0)).any(axis=-1))

@@ -13,7 +13,7 @@ from impel.geometry.meshes import MARK, PLANE_SIDE, Mesh, colors_of, marks_of, m
 from impel.motion.orientations import matrix_from_quaternion
 from impel.render import light, shading
 from impel.render.action import corners_of, heights_of, moving_bodies, on_stage
-from impel.render.camera import Shot, camera_matrix, given_shot, shot_of
+from impel.render.camera import Shot, camera_matrix, given_shot, rested, shot_of
 from impel.render.lines import laid, line_points, lines_of
 from impel.render.raster import rasterise
 from impel.takes.cameras import cuts_of
@@ -91,7 +91,7 @@ def prepare(take: Take, size: tuple[int, int], *, also: Floats | None = None) ->
             shots[first] = given_shot(take, camera)
         else:
             shots[first] = shot_of(take, meshes.extents[:count], size, stage=stage, also=also, visible=judge)
-    shots = {first: shot._replace(reach=_reach(take, meshes, shot)) for first, shot in shots.items()}
+    shots = {first: rested(shot, size)._replace(reach=_reach(take, meshes, shot)) for first, shot in shots.items()}
     shot = max(shots.values(), key=lambda shot: shot.radius)
 
     # Of one type and layout whoever made the take: another would compile the kernels anew.

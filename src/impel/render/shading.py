@@ -175,7 +175,7 @@ def _sky(up):
 @kernel(inline=True)
 def _triangle_wave(x):
     """The integral of the square wave that is 1 on [0, 1) and -1 on [1, 2)."""
-    x = x - 2.0 * math.floor(0.5 * x)
+    x = x - 2.0 * np.floor(0.5 * x)  # of floats: math.floor makes whole numbers on the way
     return min(x, 2.0 - x)
 
 

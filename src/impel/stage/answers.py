@@ -268,7 +268,9 @@ def push_all(bodies, joints, handles):
 def _push_alone(bodies, joints, handles):
     """As if there were no joints: a handle answers to those on the same body."""
     count, push, row, last, previous = handles.count[HANDLES], handles.push, handles.row, handles.last, handles.previous
-    for h in range(count):
+    for n in range(handles.count[MEMBERS]):
+        last[handles.member[n]] = -1
+    for h in range(count):  # some push off what is no member
         for side in range(2):
             if handles.body[h, side] >= 0:
                 last[handles.body[h, side]] = -1
@@ -298,36 +300,48 @@ def _push_alone(bodies, joints, handles):
 def _brace(bodies, joints, handles, island):
     """Add what the joints of an island do about forces at handles; of what holds, which answers as it pushes, only one
     half."""
-    count, bracing, answer = handles.count[HANDLES], handles.bracing, handles.answer
-    begin = 3 * handles.count[ACTUATORS]
+    count, bracing = handles.count[HANDLES], handles.bracing
     tile, tile_end = joints.island[island, TILE], joints.island[island + 1, TILE]
     for r in range(3 * tile, 3 * tile_end):
         for h in range(count):
             bracing[r, h] = 0.0
-    for h in range(count):
-        for side in range(2):
-            i = handles.body[h, side]
-            if i >= 0 and handles.island_of[i] == island and bodies.inverse_mass[i] > 0.0:
-                for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
-                    joint = joints.each[k]
-                    if joint.a == i or joint.b == i:
-                        for r in range(joint.row, joint.row_end):
-                            opened = _opened(bodies, joints, joint.b == i, r, handles.push, h, side, i)
-                            bracing[r, h] -= opened * joints.rows[r, LIVE]
+    begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
+    for k in range(begin, end):
+        joint = joints.each[k]
+        for i in (joint.a, joint.b):
+            push = handles.last[i] if bodies.inverse_mass[i] > 0.0 else -1
+            while push >= 0:  # see _push_alone
+                h, side = push // 2, push % 2
+                for r in range(joint.row, joint.row_end):
+                    opened = _opened(bodies, joints, joint.b == i, r, handles.push, h, side, i)
+                    bracing[r, h] -= opened * joints.rows[r, LIVE]
+                push = handles.previous[h, side]
     solve_many(joints.factor, joints.envelope, tile, tile_end, bracing, count)
-    for h in range(count):
-        for side in range(2):
-            i = handles.body[h, side]
-            if i >= 0 and handles.island_of[i] == island and bodies.inverse_mass[i] > 0.0:
-                for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
-                    joint = joints.each[k]
-                    if joint.a == i or joint.b == i:
-                        for r in range(joint.row, joint.row_end):
-                            share = _opened(bodies, joints, joint.b == i, r, handles.row, h, side, i)
-                            for other in range(min(h, begin)):
-                                answer[h, other] += share * bracing[r, other]
-                            for other in range(h, count):
-                                answer[h, other] += share * bracing[r, other]
+    for k in range(begin, end):
+        joint = joints.each[k]
+        for i in (joint.a, joint.b):
+            push = handles.last[i] if bodies.inverse_mass[i] > 0.0 else -1
+            while push >= 0:
+                h, side = push // 2, push % 2
+                for r in range(joint.row, joint.row_end, 3):
+                    shares = (
+                        _opened(bodies, joints, joint.b == i, r, handles.row, h, side, i),
+                        _opened(bodies, joints, joint.b == i, r + 1, handles.row, h, side, i),
+                        _opened(bodies, joints, joint.b == i, r + 2, handles.row, h, side, i),
+                    )
+                    _answer(handles, h, r, shares)
+                push = handles.previous[h, side]
+
+
+@kernel
+def _answer(handles, h, r, shares):
+    """Add shares of three rows of `bracing` to how a handle answers."""
+    count, bracing, answer = handles.count[HANDLES], handles.bracing, handles.answer
+    a, b, c = shares
+    for other in range(min(h, 3 * handles.count[ACTUATORS])):
+        answer[h, other] += a * bracing[r, other] + b * bracing[r + 1, other] + c * bracing[r + 2, other]
+    for other in range(h, count):
+        answer[h, other] += a * bracing[r, other] + b * bracing[r + 1, other] + c * bracing[r + 2, other]
 
 
 @kernel

@@ -24,6 +24,7 @@ from impel.control.law import (
     limit_size,
     multiply_dense,
     solve_dense,
+    solve_half,
     within,
 )
 from impel.kernel import kernel
@@ -90,9 +91,10 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
     stuck, inverse = free, handles.inverse[NOTHING]
     if held:
         stuck, inverse = handles.stuck, handles.inverse[ALL]
+    if held:
+        hold_on(actuators, handles, ALL, stuck)
     for attempt in range(ROUNDS):
         if held:
-            hold_on(actuators, handles, ALL, stuck)
             _invert(handles, stuck, ALL)
         find_rattle(bodies, handles)
         hindered = pull(joints, actuators, handles, stuck, inverse, held, loose, gravity)
@@ -100,6 +102,8 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
             continue
         if not held or not let_go(joints, actuators, handles):
             break
+        if attempt < ROUNDS - 1:
+            hold_on(actuators, handles, ALL, stuck)
     if held:
         note_bow(handles)
     if handles.count[SLACK] == 1:
@@ -387,7 +391,7 @@ def _rises(actuators, handles, h, stuck):
             shares[j, i] = through[j, first + i]
             for k in range(i):
                 shares[j, i] -= handles.parted[k, i] * shares[j, k]
-            shares[j, i] = shares[j, i] / handles.parted[i, i] if handles.parted[i, i] > 0.0 else 0.0
+            shares[j, i] *= handles.parted[i, i]
     for i in range(n):
         size = math.sqrt(actuators.whole_inertia[handles.source[i]])
         left[i] = -anyway[i]
@@ -430,11 +434,7 @@ def _part(handles, first):
         column = handles.parting[r]
         for i in range(first, m):
             column[i] = 1.0 if i == first + r else 0.0
-        for i in range(first + r, m):
-            value = column[i] / support[i, i] if support[i, i] > 0.0 else 0.0
-            column[i] = value
-            for k in range(i + 1, m):
-                column[k] -= support[i, k] * value
+        solve_half(support, first + r, m, column)
     for r in range(rows):
         for c in range(r, rows):
             s = 0.0

@@ -9,7 +9,6 @@ import contextlib
 import json
 import secrets
 import struct
-import tempfile
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable
@@ -234,8 +233,7 @@ async def export(session: Session, aside: Aside, message: dict[str, Any]) -> dic
     if fps is not None and not (isinstance(fps, int | float) and 1 <= fps <= 1000):
         raise Problem(f"fps: must be a number from 1 to 1000, got {say(fps)}")
     name = secrets.token_hex(8)
-    folder = Path(tempfile.mkdtemp(prefix="impel-"))
-    file = folder / f"{Path(session.document.name).stem}.{ending}"
+    file = session.new_export(name) / f"{Path(session.document.name).stem}.{ending}"
     await aside.do(session.write, file, message.get("camera"), bool(message.get("overlays")), fps)
     session.exports[name] = file
     return {"url": f"/export/{name}/{file.name}", "name": file.name, "bytes": file.stat().st_size}

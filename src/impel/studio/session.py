@@ -10,6 +10,8 @@ import itertools
 import json
 import math
 import os
+import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,6 +32,7 @@ from impel.toys.figure import built_in_figures
 SCENE_ENDINGS = (".yaml", ".yml", ".json")
 MOST_PATH = 64  # parts of a field's name
 MOST_FILES = 500
+MOST_EXPORTS = 8  # that can be fetched
 MOST_MESHES = 10_000  # that can be fetched
 BALL: dict[str, Any] = {"shape": {"sphere": 0.1}, "mass": 1.0, "color": "#f2a541"}  # what is thrown
 
@@ -50,6 +53,7 @@ class Session:
         self.clients: list[Client] = []
         self.meshes: dict[str, dict[str, Any]] = {}
         self.exports: dict[str, Path] = {}
+        self._exported = tempfile.TemporaryDirectory(prefix="impel-")
         self.folders = (self.root, *example_folders())  # nothing outside of them is read
         self.document = self._document_of(new_text())
         self._tell_later = lambda message: hand_over(lambda: self._tell(message))  # from another thread
@@ -85,6 +89,7 @@ class Session:
         self.document.keep_draft()
         self.toybox.close()
         self.rehearsal.close()
+        self._exported.cleanup()
 
     def do(self, message: Any) -> dict[str, Any]:
         """Carry out a command; what it answers."""
@@ -467,6 +472,14 @@ class Session:
         if fps is not None:
             take = resampled(take, fps)
         write_take(take, file, overlays=overlays)
+
+    def new_export(self, name: str) -> Path:
+        """A directory for what is written next; what was written long ago is not kept."""
+        while len(self.exports) >= MOST_EXPORTS:
+            shutil.rmtree(self.exports.pop(next(iter(self.exports))).parent, ignore_errors=True)
+        folder = Path(self._exported.name, name)
+        folder.mkdir()
+        return folder
 
     def _take(self, softened: bool = False) -> Any:
         run = self.rehearsal.run

@@ -159,6 +159,7 @@ export class Inspector {
     if (number && (typeof now === "number" || now === undefined) && !(choices.length > 1 && now === undefined)) return this.number(id, number, path, now, set, words);
     const list = choices.find((choice) => choice.type === "array" && choice.maxItems <= 4 && choice.items?.type === "number");
     if (list && (Array.isArray(now) || now === undefined)) return this.vector(id, list, path, now, set);
+    if (Array.isArray(now) && choices.some((choice) => choice.maxItems === 2 && choice.items?.type === "string")) return this.pair(id, path, now, set);
     return this.kept(path, make("input", {
       id, type: "text", value: now === undefined ? "" : plain(now), spellcheck: false,
       onchange: (e) => set(read(e.target.value)),
@@ -216,6 +217,16 @@ export class Inspector {
       const to = at(data, path);
       if (Array.isArray(to)) boxes.forEach((box, k) => { if (document.activeElement !== box) box.value = tidy(to[k]); });
     });
+    return make("div", { className: "row" }, ...boxes);
+  }
+
+  // Two bodies that a joint ties together, or one and the world.
+  pair(id, path, value, set) {
+    const names = [...new Set(["world", ...Object.keys(this.scene().bodies ?? {}), ...value])];
+    const boxes = value.map((name, k) => make("select", {
+      id: k === 0 ? id : `${id}-${k}`, "aria-label": `${path.at(-1)} ${["first", "second"][k]}`, onchange: () => set(boxes.map((box) => box.value)),
+    }, ...names.map((other) => make("option", { value: other, textContent: other, selected: other === name }))));
+    this.refreshers.push((data) => at(data, path)?.forEach?.((name, k) => { boxes[k].value = name; }));
     return make("div", { className: "row" }, ...boxes);
   }
 

@@ -93,7 +93,7 @@ const tell = {
     }
     Object.assign(state.take, { events, remarks, channels, frames, ended: true });
     if (state.live) { state.live = false; live_buttons(); attach(); }
-    if (view.flashes_at(Math.floor(state.frame)).length || state.shown?.run !== run) { state.fresh = true; wake(); }
+    if (state.look || view.flashes_at(Math.floor(state.frame)).length || state.shown?.run !== run) { state.fresh = true; wake(); }
     const take = state.take;
     later("story", () => {
       if (take !== state.take) return;
@@ -482,12 +482,21 @@ function show_frame(take, now) {
   state.fresh = false;
   view.show(Math.min(wanted, take.done - 1));
   state.shown = { run: take.run, frame: Math.min(wanted, take.done - 1), at: now };
-  if (state.look && (take.ended || take.done > 0.3 * take.frames)) { state.look = false; state.framed = state.name; view.look(state.looks.camera); }
+  if (state.look && (take.ended || take.done > 0.3 * take.frames)) frame_action(take);
   if (state.live && now - state.clocked < 200) return; // the end of a live take is where it is now; nobody reads it
   state.clocked = now;
   get("now").textContent = `${(wanted / take.fps).toFixed(2)} s · frame ${wanted}`;
   timeline.at(wanted);
   plots.at(wanted);
+}
+
+// Looks at what has happened so far, and at all of it when it is known, unless somebody has turned the view since.
+function frame_action(take) {
+  const turned = state.look === "again" && JSON.stringify(view.seen()) !== state.looked;
+  if (!turned && (take.ended || state.look !== "again")) view.look(state.looks.camera);
+  state.look = take.ended || turned ? false : "again";
+  state.looked = JSON.stringify(view.seen());
+  state.framed = state.name;
 }
 
 function play(on = !state.playing) {
