@@ -169,14 +169,14 @@ def _join(troupe: Troupe, name: str, walker: Walker, scene: Scene) -> None:
     walks.slowed.append(1.0)
     walks.falls.append(())
     rows = len(parts) * width
-    keys = np.zeros(rows), np.zeros((rows, 3)), np.zeros((rows, 4))
+    keys = times, positions, orientations = np.zeros(rows), np.zeros((rows, 3)), np.zeros((rows, 4))
     _stride(troupe, walks, len(walks.states) - 1, keys, 0, width)
     for k, (part, pieces) in enumerate(zip(parts, looks_of(moods.walker, walker.color))):
         color = walker.color if part.name == "body" and walker.color else part.color
         # Fixed as far as physics is concerned: nothing pushes it.
         body = Body.model_validate({"shape": part.shape, "fixed": True, "color": color})
         own = slice(k * width, (k + 1) * width)
-        troupe.parts[f"{name}.{part.name}"] = Limb(body, *(series[own] for series in keys), pieces)
+        troupe.parts[f"{name}.{part.name}"] = Limb(body, times[own], positions[own], orientations[own], pieces)
     falls = (walker.start + time for time, _ in walked.footfalls())
     troupe.foreseen[name] = [time for time in falls if time <= scene.world.seconds]
     line = route.table[::10]
