@@ -140,7 +140,7 @@ def load_gait(path: str | Path) -> Gait:
 
 
 def save_gait(path: str | Path, gait: Gait) -> None:
-    write_document(path, with_file_named(path, gait.model_dump(exclude_none=True)))
+    write_document(path, with_file_named(path, gait.model_dump(exclude_none=True, by_alias=True)))
 
 
 def with_file_named(path: str | Path, document: dict[str, Any]) -> dict[str, Any]:

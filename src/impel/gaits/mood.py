@@ -144,7 +144,7 @@ def load_library(name: str | Path) -> Library:
 
 
 def save_library(path: str | Path, library: Library) -> None:
-    write_document(path, with_file_named(path, library.model_dump(exclude_defaults=True)))
+    write_document(path, with_file_named(path, library.model_dump(exclude_defaults=True, by_alias=True)))
 
 
 def library_names() -> list[str]:

@@ -10,9 +10,11 @@ from impel.files import Problem
 from impel.gaits.energy import TERMS
 from impel.gaits.gait import AMPLITUDE, PACE, TICK
 from impel.gaits.ground import TOP
+from impel.gaits.looks import looks_of
 from impel.gaits.posing import parts_of, pose_all
 from impel.gaits.walk import Walk
 from impel.gaits.walker import Floats, rig_of
+from impel.takes.pieces import surface_of
 from impel.takes.resampling import resampled
 from impel.takes.take import Take
 
@@ -62,6 +64,11 @@ def as_take(walk: Walk, *, fps: float = 60) -> Take:
     names, shapes, colors, places = _ground(walk)
     at = np.broadcast_to(places[:, :3], (frames, len(names), 3))
     turned = np.broadcast_to(places[:, 3:], (frames, len(names), 4))
+    surfaces: dict[str, Floats] = {}
+    for k, pieces in enumerate(looks_of(walk.walker)):
+        if pieces:
+            keys.shapes[k], seen = surface_of(pieces)
+            surfaces |= seen
     spent = walk.energy[::every]
     channels = {"energy": spent.sum(axis=1)}
     channels |= {f"energy.{term}": spent[:, k] for k, term in enumerate(TERMS)}
@@ -79,6 +86,7 @@ def as_take(walk: Walk, *, fps: float = 60) -> Take:
         colors=keys.colors + colors,
         events=footfalls(walk),
         channels=channels,
+        surfaces=surfaces,
         paths={"way": np.column_stack([line[:, :2], np.zeros(len(line))])},
     )
 

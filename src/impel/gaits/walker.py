@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from impel.complaints import validated
 from impel.files import Problem, read_document
 from impel.kernel import Floats2, struct
+from impel.takes.looks import Part
 
 Floats = NDArray[np.float64]
 
@@ -166,14 +167,20 @@ class Walker(_Strict):
         description="Radius of the legs, for drawing and for bumping into things; 0.03 of their length if not given.",
     )
     color: str = Field(default="#33658a", pattern="^#[0-9a-fA-F]{6}$", description="Colour of the legs.")
+    looks: list[Part] | None = Field(
+        default=None,
+        max_length=40,
+        description="What is seen of its body, from its centre, x ahead and z up; a body with a face if not given, "
+        "with [] the plain shapes that bump.",
+    )
     limits: Limits = Field(
         default_factory=lambda: Limits.model_validate({}),
         description="Between which values its genes may lie, in leg lengths; those of paper 001 if not given.",
     )
     orders: list[list[Annotated[int, Field(ge=0)]]] | None = Field(
         default=None,
-        description="In which orders the feet may be lifted, one place per leg. If not given, any order for two or "
-        "four legs, and for six those of insects: two tripods, three pairs in a ripple, a wave from behind.",
+        description="In which orders the feet may be lifted, one place per leg; if not given, any order for two or "
+        "four legs, those of insects for six.",
     )
     rhythm: Literal["paper", "even"] = Field(
         default=None,  # type: ignore[arg-type]

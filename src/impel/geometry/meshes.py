@@ -87,6 +87,16 @@ def mesh_of(
     raise Problem(f"shape: {kind}: unknown, expected {', '.join(KINDS)}")
 
 
+def limb_mesh(radius: float, last: float, length: float, segments: int) -> Mesh:
+    """A ball at the upper end of a line along z, another at its lower end, and the cone that touches both."""
+    if abs(last - radius) >= length:  # one ball holds the other
+        center = length / 2 if radius > last else -length / 2
+        return _revolved(_arc(max(radius, last), center, 0.0, 180.0, segments // 2), segments)
+    brim = float(np.degrees(np.arccos((last - radius) / length)))  # where the cone touches, from the upper pole
+    ends = [_arc(radius, length / 2, 0.0, brim, segments // 4), _arc(last, -length / 2, brim, 180.0, segments // 4)]
+    return _revolved(np.concatenate(ends), segments)
+
+
 def exact_mesh(shape: dict[str, Any]) -> tuple[Floats, NDArray[np.int64]]:
     """Vertices and triangles of a plain shape without the roundings of edges: what compounds are made of."""
     (kind, size), *_ = shape.items()

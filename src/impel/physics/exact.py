@@ -75,7 +75,7 @@ def hold_exactly(bodies, joints, island, dt, tolerance, acceptable, tolerable):
     """Find the impulses with which the joints of an island hold at the end of the step; are there any?
 
     Starts from the start of the step, which is also kept, and from `impulse`; leaves the impulses there, and takes rows
-    for good that are met within `tolerance`, or within `acceptable` where they get no nearer; redundant ones `tolerable`.
+    for good that are met within `tolerance`, or within `acceptable` where they get no nearer; redundant `tolerable`.
     """
     spare, rows = joints.spare, joints.rows
     begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]

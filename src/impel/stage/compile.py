@@ -205,7 +205,9 @@ def _followers(cast: dict[str, Body], troupe: Troupe, solids: list[Solid], index
         for name, body in cast.items()
         if body.follows is not None
     ]
-    told += [Told(index[name], solids[index[name]], *part[1:], linear=True) for name, part in troupe.parts.items()]
+    for name, part in troupe.parts.items():
+        keys = part.times, part.positions, part.orientations
+        told.append(Told(index[name], solids[index[name]], *keys, linear=True))
     return make_followers(told) if told else None
 
 

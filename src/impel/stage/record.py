@@ -1,6 +1,5 @@
 """Writes down a performance, frame by frame, as a take."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from impel.stage.performance import Performance
 from impel.stage.reasons import Ending
 from impel.stage.softness import soft_of, who_touches
 from impel.stage.wishes import is_goal
+from impel.takes.pieces import Piece, surface_of
 from impel.takes.take import GROUND, PALETTE, SOFT_VERSION, Take
 
 Floats = NDArray[np.float64]
@@ -127,19 +127,20 @@ class Recorder:
         scene = performance.scene
         end = Ending(scene, compiled, stage, told)
         ends = outcomes(end, time, self.lengths[:, -1], felt[:, :, 2:])
+        drawn = [_drawn(body, compiled.troupe.pieces(name)) for name, body in compiled.cast.items()]
         take = Take(
             time=time,
             names=list(compiled.cast),
             position=position,
             orientation=orientation,
-            shapes=[_drawn(body) for body in compiled.cast.values()],
+            shapes=[shape for shape, _ in drawn],
             colors=[_color(i, body) for i, body in enumerate(compiled.cast.values())],
             events=sorted([*and_why(end), *ends], key=lambda event: event["time"]),
             channels=channels,
             tracks=tracks,
             paths=paths,
             wires=wires,
-            surfaces=_surfaces(compiled.cast.values()),
+            surfaces={name: array for _, surfaces in drawn for name, array in surfaces.items()},
             ropes=ropes,
             camera=None if scene.camera is None else _plain(scene.camera),
             cameras=[_plain(cut) for cut in scene.cameras],
@@ -301,15 +302,9 @@ def _color(i: int, body: Body) -> str:
     return body.color or (GROUND if body.shape.kind == "plane" else PALETTE[i % len(PALETTE)])
 
 
-def _drawn(body: Body) -> dict[str, Any]:
-    """A body's shape as takes know it: they keep meshes themselves."""
+def _drawn(body: Body, pieces: tuple[Piece, ...]) -> tuple[dict[str, Any], dict[str, Floats]]:
+    """A body's shape as takes know it, who keep meshes themselves, and those meshes."""
     shape = body.shape.to_document()
-    return drawn_as(shape, body.color is None) if body.shape.kind in BAKED else shape
-
-
-def _surfaces(cast: Iterable[Body]) -> dict[str, Floats]:
-    kept: dict[str, Floats] = {}
-    for body in cast:
-        if body.shape.kind in BAKED:
-            kept |= surfaces_of(body.shape.to_document())
-    return kept
+    if pieces:
+        return surface_of(pieces)
+    return (drawn_as(shape, body.color is None), surfaces_of(shape)) if body.shape.kind in BAKED else (shape, {})

@@ -22,6 +22,7 @@ from impel.scene import Scene
 from impel.scene.bodies import Body
 from impel.scene.derived import mass_of
 from impel.scene.walkers import Walker
+from impel.takes.pieces import Piece
 
 Floats = NDArray[np.float64]
 
@@ -34,12 +35,13 @@ LOOKS = 16, 7  # places along the way and across it, at which it looks for that
 
 
 class Limb(NamedTuple):
-    """One of a walker's bodies and its first keys."""
+    """One of a walker's bodies, its first keys, and what it looks like."""
 
     body: Body
     times: Floats  # (W,) s
     positions: Floats  # (W, 3)
     orientations: Floats  # (W, 4)
+    pieces: tuple[Piece, ...]  # none if it looks as it is
 
 
 class Walking(NamedTuple):
@@ -72,6 +74,10 @@ class Troupe(NamedTuple):
     def steps(self, walker: str) -> list[float]:
         """When its feet would come down, one after the other, in seconds: the cues `walker.step.0` and so on."""
         return self.foreseen[walker]
+
+    def pieces(self, part: str) -> tuple[Piece, ...]:
+        """What a body of the cast looks like, if it is of a walker and not as plain as it is."""
+        return self.parts[part].pieces if part in self.parts else ()
 
 
 class Walks:
@@ -112,6 +118,7 @@ def troupe_of(scene: Scene, source: str) -> Troupe:
 
 def _join(troupe: Troupe, name: str, walker: Walker, scene: Scene) -> None:
     from impel.gaits.gait import TICK
+    from impel.gaits.looks import looks_of
     from impel.gaits.mood import library_names, moods_of
     from impel.gaits.playing import first_tick
     from impel.gaits.posing import parts_of
@@ -162,14 +169,14 @@ def _join(troupe: Troupe, name: str, walker: Walker, scene: Scene) -> None:
     walks.slowed.append(1.0)
     walks.falls.append(())
     rows = len(parts) * width
-    keys = np.zeros(rows), np.zeros((rows, 3)), np.zeros((rows, 4))
+    keys = times, positions, orientations = np.zeros(rows), np.zeros((rows, 3)), np.zeros((rows, 4))
     _stride(troupe, walks, len(walks.states) - 1, keys, 0, width)
-    for k, part in enumerate(parts):
+    for k, (part, pieces) in enumerate(zip(parts, looks_of(moods.walker, walker.color))):
         color = walker.color if part.name == "body" and walker.color else part.color
         # Fixed as far as physics is concerned: nothing pushes it.
         body = Body.model_validate({"shape": part.shape, "fixed": True, "color": color})
         own = slice(k * width, (k + 1) * width)
-        troupe.parts[f"{name}.{part.name}"] = Limb(body, *(series[own] for series in keys))
+        troupe.parts[f"{name}.{part.name}"] = Limb(body, times[own], positions[own], orientations[own], pieces)
     falls = (walker.start + time for time, _ in walked.footfalls())
     troupe.foreseen[name] = [time for time in falls if time <= scene.world.seconds]
     line = route.table[::10]

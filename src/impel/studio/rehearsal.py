@@ -41,7 +41,7 @@ class Cast(NamedTuple):
     """What the rows of a run hold, for whoever draws them."""
 
     names: list[str]
-    shapes: list[dict[str, Any]]
+    shapes: list[dict[str, Any]]  # as in a scene, or {"pieces": ...} of what has looks
     actuators: list[str]
     ropes: list[str]
     paths: dict[str, list[list[float]]]  # of those that move
@@ -302,7 +302,10 @@ def _cast_of(show: Show) -> Cast:
         paths[label] = np.round(way if way.ndim == 2 else way[0], 5).tolist()
     return Cast(
         names=list(compiled.cast),
-        shapes=[body.shape.to_document() for body in compiled.cast.values()],
+        shapes=[
+            {"pieces": pieces} if (pieces := compiled.troupe.pieces(name)) else body.shape.to_document()
+            for name, body in compiled.cast.items()
+        ],
         actuators=list(compiled.actuators),
         ropes=list(ropes),
         paths=paths,

@@ -33,8 +33,9 @@ from impel.scene.shapes import BAKED
 from impel.studio.rehearsal import Run
 from impel.studio.session import Client, Session
 from impel.takes.morphs import morphs_of
+from impel.takes.pieces import painted_mesh
 from impel.takes.soft import rest_of, soft_bodies
-from impel.takes.take import Take
+from impel.takes.take import Floats, Take
 
 HOST = "127.0.0.1"
 COOKIE = "impel"
@@ -259,7 +260,7 @@ def make_app(session: Session, aside: Aside, token: str, port: int, *, pages: bo
             return PlainTextResponse("no such mesh\n", 404)
         try:
             sides = request.query_params.get("sides")
-            drawn = await aside.do(_drawn, shape, int(sides) if sides in ("8", "16") else None)
+            drawn, colors = await aside.do(_drawn, shape, int(sides) if sides in ("8", "16") else None)
         except Problem as problem:
             return PlainTextResponse(str(problem), 404)
         vertices, normals, triangles = drawn
@@ -267,9 +268,10 @@ def make_app(session: Session, aside: Aside, token: str, port: int, *, pages: bo
             vertices.astype("<f4"),
             normals.astype("<f4"),
             triangles.astype("<u4"),
+            colors.astype("<f4"),
             marks_of(shape, drawn).astype("u1"),
         ]
-        head = struct.pack("<2I", len(vertices), len(triangles))
+        head = struct.pack("<3I", len(vertices), len(triangles), len(colors))
         return Response(head + b"".join(part.tobytes() for part in parts), media_type="application/octet-stream")
 
     async def soft(request: Request) -> Response:
@@ -327,11 +329,15 @@ def make_app(session: Session, aside: Aside, token: str, port: int, *, pages: bo
     return Guard(Starlette(routes=routes, lifespan=lifespan), token, port)
 
 
-def _drawn(shape: dict[str, Any], sides: int | None) -> Mesh:
-    """The mesh of a shape as a scene has it; coarse, with sharp edges, if round things shall have so few sides."""
+def _drawn(shape: dict[str, Any], sides: int | None) -> tuple[Mesh, Floats]:
+    """The mesh of a shape as a scene has it, coarse, with sharp edges, if round things shall have so few sides; and the
+    colours of its vertices, as light, if it has any."""
+    plain = np.zeros((0, 3))
+    if "pieces" in shape:
+        return painted_mesh(shape["pieces"])
     if next(iter(shape)) not in BAKED:
-        return mesh_of(shape) if sides is None else mesh_of(shape, segments=sides, bevel_steps=1)
-    return mesh_of(drawn_as(shape, False), surfaces=surfaces_of(shape))
+        return mesh_of(shape) if sides is None else mesh_of(shape, segments=sides, bevel_steps=1), plain
+    return mesh_of(drawn_as(shape, False), surfaces=surfaces_of(shape)), plain
 
 
 def _skin(take: Take, body: int) -> bytes:

@@ -9,65 +9,21 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from impel.complaints import validated
 from impel.files import Problem, read_document
+from impel.takes.looks import Color, Drawn, NotNegative, Number, Part, Point, Positive
 
 FIGURES = Path(__file__).parent / "figures"
 MAX_LINKS = 32  # the simulator unrolls every link, so compile time bounds what is sensible
 SHORTEST = 1e-3  # s that an arc takes at least: the step of a search
 MAX_PROFILE = 24  # corners of a ground profile, unrolled as well
 
-
-MOST = 1e9  # in any unit: far beyond every figure, and its square and cube can still be computed with
-LEAST = 1e-12
-
-
-def _finite(value: float) -> float:
-    if not math.isfinite(value):
-        raise ValueError("must be a finite number")
-    if abs(value) > MOST:
-        raise ValueError(f"must be between {-MOST:g} and {MOST:g}")
-    return value
-
-
-def _positive(value: float) -> float:
-    if MOST < value < math.inf:
-        raise ValueError(f"must be at most {MOST:g}")
-    if not _finite(value) >= LEAST:
-        raise ValueError(f"must be at least {LEAST:g}" if value > 0 else "must be greater than 0")
-    return value
-
-
-Number = Annotated[float, AfterValidator(_finite)]
-Positive = Annotated[float, AfterValidator(_positive), Field(gt=0)]
-Time = Annotated[float, AfterValidator(_finite), Field(ge=SHORTEST)]
-NotNegative = Annotated[float, AfterValidator(_finite), Field(ge=0)]
-Point = tuple[Number, Number]
+Time = Annotated[Number, Field(ge=SHORTEST)]
 Span = tuple[Number, Number]
 Interpolation = Literal["hold", "linear"]
 Name = Annotated[str, Field(min_length=1, max_length=60, pattern=r"^[^\s.:/][^.:/\n]*$")]
-
-
-class Drawn(BaseModel):
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
-
-
-Color = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
-
-
-class Part(Drawn):
-    """Something to be seen on a link: a ball, or a limb between two points. It has no weight and touches nothing."""
-
-    start: Point = Field(alias="from", description="One end as drawn, in metres; the middle of a ball.")
-    end: Point | None = Field(None, alias="to", description="The other end as drawn; a ball if not given.")
-    radius: Positive = Field(description="How thick it is, in metres.")
-    narrows_to: Positive | None = Field(None, description="How thick it is at the other end; the same if not given.")
-    aside: Number = Field(0.0, description="How far it is from the plane of the figure, in metres.")
-    both: bool = Field(False, description="Whether there is one on the other side, too.")
-    wide: NotNegative = Field(0.0, description="How far it stretches across the plane of the figure, in metres.")
-    color: Color | None = Field(None, description="Its colour; that of the link if not given.")
 
 
 class Link(Drawn):

@@ -3,17 +3,16 @@
 A figure file says it with `looks`. A figure without any gets tapered limbs, round feet, and a face at its foremost end.
 """
 
-import math
 from typing import Any
 
 import numpy as np
 
-from impel.toys.figure import Figure, Link, Part, Point
+from impel.takes.looks import DARK, Part, Point, eyes
+from impel.toys.figure import Figure, Link
 
 PIECES = 5  # of even thickness, that make a tapered limb
 SLATS = 5  # limbs side by side that make a wide one
 BLEND = 0.6  # of the least radius: how softly the parts of a link run into each other
-DARK, WHITE = "#2b2d42", "#ffffff"
 
 
 def blobs_of(figure: Figure) -> dict[str, list[tuple[dict[str, Any], str]]]:
@@ -86,9 +85,5 @@ def _front(link: Link) -> Point:
 
 
 def _eyes(link: Link) -> list[Part]:
-    r = link.thickness
     x, z = _front(link)
-    z += 0.7 * r
-    look = 0.45 * r / math.sqrt(2)
-    eye = _part(start=(x, z), radius=0.6 * r, aside=0.6 * r, both=True, color=WHITE)
-    return [eye, _part(start=(x + look, z + look / 2), radius=0.36 * r, aside=0.75 * r, both=True, color=DARK)]
+    return eyes((x, z + 0.7 * link.thickness), link.thickness)

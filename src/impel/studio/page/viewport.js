@@ -136,10 +136,12 @@ export class Viewport {
   dress(looks) {
     if (!this.take) return;
     this.looks = looks;
-    this.seats.forEach(({ mesh, instance }, body) => {
+    this.seats.forEach((seat, body) => {
+      const { mesh, instance } = seat;
       const flat = mesh.geometry.userData.flat;
       const name = this.take.names[body], told = looks.colors?.[name] ?? this.take.colors[name] ?? (flat ? GROUND : PALETTE[body % PALETTE.length]);
-      mesh.setColorAt(instance, new THREE.Color(told.slice(0, 7)));
+      seat.color = told.slice(0, 7);
+      mesh.setColorAt(instance, new THREE.Color(mesh.geometry.userData.painted ? "#ffffff" : seat.color));
       if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
     });
     this.skins.forEach((skin, body) => skin.dress(this.tones(body)));
@@ -169,9 +171,7 @@ export class Viewport {
   }
 
   tone(body) {
-    const color = new THREE.Color();
-    this.seats[body].mesh.getColorAt(this.seats[body].instance, color);
-    return color;
+    return new THREE.Color(this.seats[body].color);
   }
 
   color_of(name) {
@@ -182,15 +182,18 @@ export class Viewport {
   async geometry(id) {
     if (this.geometries.has(id)) return this.geometries.get(id);
     const data = await (await fetch(`/mesh/${id}`)).arrayBuffer();
-    const [vertices, triangles] = new Uint32Array(data, 0, 2);
+    const [vertices, triangles, painted] = new Uint32Array(data, 0, 3);
     let geometry = new THREE.BufferGeometry();
-    let at = 8;
+    let at = 12;
     geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(data, at, 3 * vertices), 3));
     at += 12 * vertices;
     geometry.setAttribute("normal", new THREE.BufferAttribute(new Float32Array(data, at, 3 * vertices), 3));
     at += 12 * vertices;
     geometry.setIndex(new THREE.BufferAttribute(new Uint32Array(data, at, 3 * triangles), 1));
     at += 12 * triangles;
+    if (painted) geometry.setAttribute("color", new THREE.BufferAttribute(new Float32Array(data, at, 3 * painted), 3));
+    geometry.userData.painted = painted > 0;
+    at += 12 * painted;
     const marks = new Uint8Array(data, at, triangles);
     if (!id.endsWith("=8") && marks.some((mark) => mark)) { // of a multitude, each is too small to have two tones
       geometry = geometry.toNonIndexed();
