@@ -160,3 +160,27 @@ def test_a_hand_at_an_arm_lifts_a_crate_from_below(strength: float | str) -> Non
     take = simulate(scene)
     assert take.position[-1, take.index("hand"), 2] == pytest.approx(1.6, abs=0.02)
     assert take.position[:, take.index("crate"), 2].max() > 1.6  # from 1.5; on a ball it does not stay for ever
+
+
+def test_a_gram_that_turns_300_kg_does_so_beside_what_takes_short_steps() -> None:
+    """A torque of 1300 N·m would turn the gram alone a hundred times round in a step."""
+    scene = Scene(seconds=3)
+    scene.body("ground", plane={}, fixed=True)
+    rod = scene.body("rod", capsule={"radius": 0.01, "length": 0.5}, mass=1e-3, at=[0.25, 0, 1.5], euler=[0, 90, 0])
+    safe = scene.body("safe", box=[0.5, 0.5, 0.5], mass=300, at=[0.75, 0, 1.5])
+    foot = scene.body("foot", box=[0.8, 0.8, 0.04], mass=0.5, at=[0, 4, 0.02])
+    post = scene.body("post", capsule={"radius": 0.02, "length": 0.5}, mass=1e-3, at=[0, 4, 0.27])
+    block = scene.body("block", box=[0.4, 0.4, 0.4], mass=300, at=[0, 4, 0.72])
+    scene.joint("shoulder", hinge=["world", rod], at=[0, 0, 1.5], axis=[0, 1, 0])
+    scene.joint("wrist", ball=[rod, safe], at=[0.5, 0, 1.5])
+    scene.joint("sole", weld=[foot, post], at=[0, 4, 0.04])
+    scene.joint("top", ball=[post, block], at=[0, 4, 0.52])
+    rod.turn([{"euler": [0, 90, 0]}, {"euler": [0, 60, 0], "time": 2}])
+    for body in (safe, block):
+        body.turn([{"euler": [0, 0, 0]}])
+    take = simulate(scene)
+    assert take.position[-1, take.index("rod")] == pytest.approx([0.25 * math.sqrt(0.75), 0, 1.625], abs=2e-3)
+    assert take.position[-1, take.index("block")] == pytest.approx([0, 4, 0.72], abs=2e-3)
+    torques = np.array([take.channels[f"{name}.turn.torque"][-1] for name in ("rod", "safe")])
+    levers = 9.81 * 300 * np.array([0.5 * math.sqrt(0.75), 0.25])  # of the safe's weight about its joints
+    assert torques == pytest.approx(levers, rel=0.01)

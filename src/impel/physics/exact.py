@@ -4,7 +4,8 @@ The quick one keeps the matrix of the start of the step. That works as long as t
 the joints' rows feel their bodies, is small: 12 g that carry a ton turn too far in any step. Here the matrix is that
 of the trial: the rows at the end of the step, times how places there change with the momenta of the step, times the
 rows at its start. It is full, not symmetric, and may be nearly singular, so it is scaled and eliminated with full
-pivoting. Impulses start from zero: the forces of the last step would set light bodies spinning.
+pivoting. Impulses start from those that stop what the joints forbid: with none, or with the forces of the last step,
+light bodies would be set spinning.
 """
 
 import math
@@ -73,17 +74,16 @@ SINGULAR = 1e-12  # scaled pivot below which rows say nothing new
 def hold_exactly(bodies, joints, island, dt, tolerance, acceptable, tolerable):
     """Find the impulses with which the joints of an island hold at the end of the step; are there any?
 
-    Starts from the start of the step, which is also kept; leaves the impulses in `impulse`, and takes rows for good
-    that are met within `tolerance`, or within `acceptable` where they get no nearer; redundant ones `tolerable`.
+    Starts from the start of the step, which is also kept, and from `impulse`; leaves the impulses there, and takes rows
+    for good that are met within `tolerance`, or within `acceptable` where they get no nearer; redundant `tolerable`.
     """
-    spare, rows, impulse = joints.spare, joints.rows, joints.impulse
+    spare, rows = joints.spare, joints.rows
     begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
     first, last = 3 * joints.island[island, TILE], 3 * joints.island[island + 1, TILE]
     if last - first > len(spare.matrix):
         return False
     draw(joints.soft, bodies, joints, island, dt)
     for r in range(first, last):
-        impulse[r] = 0.0
         for c in range(9):
             spare.start[r, c] = rows[r, c]
     yield_more(joints.soft, joints, begin, end)

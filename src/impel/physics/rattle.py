@@ -228,6 +228,7 @@ def hold_or_give_way(bodies, joints, island, dt):
     """What happens in a step in which the quick way fails. Returns the verdict."""
     size = min(joints.size[island], 1.0)
     restore(bodies, joints, island)
+    stop_kick(bodies, joints, island)
     if hold_exactly(bodies, joints, island, dt, TOLERANCE, ACCEPTABLE * size, TOLERABLE * size):
         for r in range(3 * joints.island[island, TILE], 3 * joints.island[island + 1, TILE]):
             joints.rows[r, FORCE] = joints.rows[r, BEFORE] = joints.impulse[r] / dt
@@ -247,6 +248,38 @@ def hold_or_give_way(bodies, joints, island, dt):
     restore(bodies, joints, island)
     give_way(bodies, joints, island, dt)
     return DIVERGED
+
+
+@kernel
+def stop_kick(bodies, joints, island):
+    """Leave in `impulse` what takes from the velocities what the joints forbid; and, where actors push, in the spins
+    what is left of them.
+
+    A gram that an actor turns with a ton on it would spin a hundred times round in a step: neither do impulses get
+    anywhere from there, nor does such a spin tell how far a turn may differ from it.
+    """
+    begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
+    weigh(bodies, joints, island, 0.0)
+    resist(joints, island, bodies.velocity, bodies.spin)
+    for r in range(3 * joints.island[island, TILE], 3 * joints.island[island + 1, TILE]):
+        joints.impulse[r] = joints.change[r]
+    if not pushed(bodies, joints, island):
+        return
+    strike(bodies, joints, begin, end, joints.change)
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
+        i = joints.members[k]
+        set3(bodies.spin, i, spin_of(bodies, i, get3(bodies.momentum, i)))
+
+
+@kernel
+def pushed(bodies, joints, island):
+    """Does an actor, or a hand, push or twist a body of an island?"""
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
+        i = joints.members[k]
+        push, twist = get3(bodies.push, i), get3(bodies.twist, i)
+        if dot(push, push) + dot(twist, twist) > 0.0:
+            return True
+    return False
 
 
 @kernel
