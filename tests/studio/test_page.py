@@ -174,6 +174,36 @@ def test_poked_the_arm_gives_way_and_comes_back(page):
     page.wait_for_function("studio.data.pushes?.length === 1")
 
 
+def test_a_body_is_picked_where_it_is_now(page):
+    opened(page, "hop.yaml")
+    page.evaluate("studio.play(false)")
+    for frame in (0, "studio.take.frames - 1"):
+        page.evaluate(f"studio.go_to({frame})")
+        page.wait_for_function(f"studio.shown.frame === {frame}")
+        page.click("#outline .item[data-group=bodies][data-name=tower1]")
+        x, y = at_rest(page, "studio.on_screen('tower3')")
+        page.mouse.click(x, y)
+        page.wait_for_function("studio.selection?.name === 'tower3'")
+
+
+def test_an_actor_is_switched_off_and_what_was_done_is_kept(page):
+    opened(page, "hop.yaml")
+    page.evaluate("studio.play(false); studio.go_to(40)")
+    page.click("#outline .item[data-group=actors][data-name=ball]")
+    page.click("#live")
+    page.wait_for_function("studio.live && studio.take.done > 42")
+    page.click("#limp")
+    page.wait_for_function("studio.off?.has('ball')")
+    page.wait_for_timeout(1500)
+    page.click("#live")
+    page.wait_for_function("!studio.live && studio.take.ended")
+    ball = place(page, "ball", "studio.take.done - 1")
+    assert ball[2] < 0.45, "it has fallen"
+    page.click("#keep")
+    page.wait_for_function("studio.data.changes?.length === 1")
+    assert page.evaluate("studio.data.world.seconds") == 5, "as long as it was"
+
+
 def test_soft_bodies_are_seen_pressed_in(page):
     opened(page, "collisions")
     page.wait_for_function("studio.skins?.size === 3")

@@ -32,6 +32,7 @@ from impel.toys.figure import built_in_figures
 SCENE_ENDINGS = (".yaml", ".yml", ".json")
 MOST_PATH = 64  # parts of a field's name
 MOST_FILES = 500
+AFTERWARDS = 3.0  # s: so long is kept of what was played after the last push or change
 MOST_EXPORTS = 8  # that can be fetched
 MOST_MESHES = 10_000  # that can be fetched
 BALL: dict[str, Any] = {"shape": {"sphere": 0.1}, "mass": 1.0, "color": "#f2a541"}  # what is thrown
@@ -325,11 +326,17 @@ class Session:
         self._order(lambda show: show.change(field, value))
 
     def do_keep(self) -> dict[str, Any]:
-        """Make what was done live part of the scene: its pushes and changes."""
+        """Make what was done live part of the scene: its pushes and changes, and a while after the last one."""
         run = self.rehearsal.run
-        if run is None or run.show is None or run.live:
+        scene = self.document.scene
+        if run is None or run.show is None or run.live or scene is None:
             raise Problem("keep: play live first, and halt")
         played = run.show.to_scene()
+        over = (run.done - 1) / run.fps
+        ends = [over if push.until is None else push.until for push in played.pushes]
+        ends += [change.time for change in played.changes]
+        if not ends:
+            raise Problem("keep: nothing was done")
         document = played.to_document()
         for group in ("bodies", "joints"):  # what was thrown
             for name in document.get(group, {}):
@@ -338,7 +345,7 @@ class Session:
         for group in ("pushes", "changes"):
             if document.get(group):
                 self.document.edit((group,), document[group], gesture="keep")
-        seconds = max(run.done - 1, 1) / run.fps
+        seconds = max(scene.world.seconds, math.ceil(min(max(ends) + AFTERWARDS, over)))
         self._edit(lambda: self.document.edit(("world", "seconds"), seconds, gesture="keep"))
         self._tell(self._document())
         return {"pushes": len(played.pushes), "changes": len(played.changes)}

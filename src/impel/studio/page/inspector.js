@@ -210,7 +210,7 @@ export class Inspector {
   vector(id, schema, path, value, set) {
     const count = schema.maxItems;
     const boxes = Array.from({ length: count }, (_, k) => make("input", {
-      id: k === 0 ? id : `${id}-${k}`, type: "number", step: "any", value: value === undefined ? "" : tidy(value[k]), "aria-label": `${path.at(-1)} ${"xyzw"[k]}`,
+      id: k === 0 ? id : `${id}-${k}`, type: "number", step: "any", value: value === undefined ? "" : tidy(value[k]), "aria-label": `${path.at(-1)} ${(path.at(-1) === "quaternion" ? "wxyz" : "xyz")[k]}`,
     }));
     for (const box of boxes) box.addEventListener("change", () => { if (boxes.every((other) => other.value !== "")) set(boxes.map((other) => Number(other.value))); });
     this.refreshers.push((data) => {

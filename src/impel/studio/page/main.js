@@ -73,6 +73,7 @@ const tell = {
     state.live = message.live;
     state.events_shown = false;
     if (message.live) { state.playing = false; state.frame = message.kept; }
+    else state.frame = Math.min(state.frame, state.take.frames - 1); // it may be shorter
     if (message.toy && first) follow(0); // it runs off
     if (state.toy && !message.toy) { state.toy = null; follow(undefined); lay_out(); show_fields(); }
     state.look = first || before?.toy !== message.toy;
@@ -115,7 +116,10 @@ const tell = {
     state.toy = message.figure;
   },
   plot(message) { toys.plot(message); },
-  notice({ line, ask }) { notice(line, ask ?? "told", ask === "file" ? ["Take the file's", "Keep mine"] : null); },
+  notice({ line, ask }) {
+    notice(line, ask ?? "told", ask === "file" ? ["Take the file's", "Keep mine"] : null);
+    state.contested = ask === "file";
+  },
 };
 
 function head({ name, file, dirty, undo, redo, problems, looks }) {
@@ -173,7 +177,7 @@ function ask(command, fields) {
 // Of a gesture the newest value is held until the one before it is seen: so a slider that is drawn without a stop shows
 // one motion after the other.
 let under_way = null, held = null;
-const change = new Newest((field, value) => link.ask("change", { field, value }).catch(complain));
+const change = new Newest((field, value) => link.ask("change", { field, value }).then(acted, complain));
 function edit(path, value, gesture = null) {
   if (state.live && value !== undefined) { change.wish(path.join("."), value); return Promise.resolve(); }
   if (gesture !== null && gesture === under_way) {
@@ -512,10 +516,17 @@ function play(on = !state.playing) {
 async function poke() {
   if (state.live) { await ask("halt"); return; }
   if (!state.take) return;
+  state.played = false;
   play(false);
   view.poking = true;
   view.attach(null);
   await ask("live", { frame: Math.floor(state.frame) });
+}
+
+// Something was done that can be kept.
+function acted() {
+  state.played = true;
+  live_buttons();
 }
 
 function live_buttons() {
@@ -525,11 +536,10 @@ function live_buttons() {
   get("poking").hidden = !(state.live || state.played);
   for (const id of ["throw", "limp", "hint"]) get(id).hidden = !state.live;
   for (const id of ["start", "back", "play", "forth"]) get(id).disabled = state.live; // it goes by itself
-  const name = state.selection?.name, actor = state.data?.actors?.[name];
+  const name = state.selection?.name, actor = KINDS.some((kind) => state.data?.actors?.[name]?.[kind]);
   get("limp").disabled = !actor;
   get("limp").textContent = state.off?.has(name) ? `${name} on` : actor ? `${name} off` : "Actor off";
   get("limp").title = actor ? "Switch the selected actor off and on (O)" : "Select an actor to switch it off and on (O)";
-  if (state.live) state.played = true;
   get("keep").hidden = state.live || !state.played;
   if (!state.live) state.off = undefined;
 }
@@ -539,7 +549,7 @@ function grab(body, point, place) {
   const told = state.data.bodies?.[name];
   if (!told || told.fixed || told.follows) return false;
   const mass = told.mass ?? 1;
-  link.ask("push", { body: name, point, spring: 120 * mass, to: place }).then(({ number }) => { state.pull = number; }, (lines) => notice(lines.join(" · "), "problem"));
+  link.ask("push", { body: name, point, spring: 120 * mass, to: place }).then(({ number }) => { state.pull = number; acted(); }, (lines) => notice(lines.join(" · "), "problem"));
   return true;
 }
 
@@ -556,16 +566,18 @@ function throw_ball() {
   const at = from.clone().addScaledVector(way, 0.35).toArray(), seconds = 0.5;
   const velocity = to.clone().sub(from).multiplyScalar(0.65 / seconds);
   velocity.z += 0.5 * 9.81 * seconds; // so that it does not fall short
-  ask("throw", { at: at.map((x) => Number(x.toFixed(3))), velocity: velocity.toArray().map((x) => Number(x.toFixed(3))) });
+  ask("throw", { at: at.map((x) => Number(x.toFixed(3))), velocity: velocity.toArray().map((x) => Number(x.toFixed(3))) }).then(acted, () => {});
 }
 
+const KINDS = ["move", "turn"], LIMP = [[0, 0]]; // a course of strength; goals cannot be changed while they are led to
 function switch_actor() {
   const name = state.selection?.name, actor = state.data.actors?.[name];
-  if (!state.live || !actor) return;
+  if (!state.live || !KINDS.some((kind) => actor?.[kind])) return;
   const off = !state.off?.has(name);
-  (state.off ??= new Set())[off ? "add" : "delete"](name);
-  for (const kind of ["move", "turn"]) if (actor[kind]) ask("change", { field: `actors.${name}.${kind}.strength`, value: off ? 1e-9 : actor[kind].strength ?? "auto" });
-  live_buttons();
+  for (const kind of KINDS) {
+    if (actor[kind]) ask("change", { field: `actors.${name}.${kind}.strength`, value: off ? LIMP : actor[kind].strength ?? "auto" })
+      .then(() => { (state.off ??= new Set())[off ? "add" : "delete"](name); acted(); }, () => {});
+  }
 }
 
 const counted = (n, one, many) => `${n} ${n === 1 ? one : many}`;
@@ -576,6 +588,7 @@ const notices = new Map();
 function notice(line, kind, asks = null) {
   notices.get(kind)?.remove();
   notices.delete(kind);
+  if (kind === "file") state.contested = false;
   if (!line) return;
   const buttons = asks ? make("div", { className: "ask" },
     make("button", { textContent: asks[0], onclick: () => { notice(null, kind); ask("discard"); } }),
@@ -609,6 +622,7 @@ async function open_gallery() {
 }
 
 async function open_scene(fields) {
+  notice(null, "problem");
   state.selection = null;
   state.take = null;
   state.toy = null;
@@ -620,7 +634,8 @@ async function open_scene(fields) {
 }
 
 async function save() {
-  if (state.file) return ask("save");
+  if (state.contested) return notice("First take the file's, or keep yours.", "hint");
+  if (state.file) return ask("save").then(() => notice(null, "file"), () => {});
   const name = make("input", { id: "name-of-file", type: "text", value: state.name, spellcheck: false }), dialog = get("naming");
   const write = async (event) => {
     event.preventDefault();

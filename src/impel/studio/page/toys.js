@@ -35,7 +35,10 @@ export class Toys {
   search() {
     this.words.textContent = "Searching; the first run of a figure compiles it for a few seconds.";
     this.progress.removeAttribute("value");
-    this.ask("search", { figure: this.figure.value, evaluations: Number(this.evaluations.value), seed: Number(this.seed.value) });
+    this.ask("search", { figure: this.figure.value, evaluations: Number(this.evaluations.value), seed: Number(this.seed.value) }).catch((lines) => {
+      this.words.textContent = lines.join(" ");
+      this.progress.value = 0;
+    });
   }
 
   searched({ done, of, best, verifying }) {
@@ -47,7 +50,7 @@ export class Toys {
   palette({ figure, toys, ended }) {
     this.cards = toys;
     if (!this.board) return;
-    this.words.textContent = toys.length ? `${toys.length} ways to move a ${figure}${ended ? "." : ", so far."}` : `Nothing kept it up for 20 s${ended ? "; try more evaluations." : " so far."}`;
+    this.words.textContent = toys.length ? `${toys.length} ${toys.length === 1 ? "way" : "ways"} to move a ${figure}${ended ? "." : ", so far."}` : `Nothing kept it up for 20 s${ended ? "; try more evaluations." : " so far."}`;
     if (ended) this.progress.value = 1;
     this.draw_cards();
   }

@@ -290,7 +290,10 @@ export class Viewport {
       }
       mesh.setMatrixAt(instance, m);
     });
-    for (const mesh of this.bodies.children) mesh.instanceMatrix.needsUpdate = true;
+    for (const mesh of this.bodies.children) {
+      mesh.instanceMatrix.needsUpdate = true;
+      mesh.boundingSphere = null; // rays look there first: it is found anew when one is cast
+    }
     for (const wire of this.wires ?? []) {
       if (wire.userData.body === undefined) continue;
       wire.matrixAutoUpdate = false;
