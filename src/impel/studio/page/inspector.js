@@ -174,9 +174,13 @@ export class Inspector {
     let gesture = ++gestures;
     grasped(range, () => { gesture = ++gestures; });
     range.addEventListener("input", () => { const to = tidy(scale.from(Number(range.value))); box.value = to; set(to, gesture); });
-    box.addEventListener("change", () => { if (box.value !== "") { range.value = scale.to(Number(box.value)); set(Number(box.value)); } });
+    let present = value;
+    box.addEventListener("change", () => {
+      if (box.value === "") box.value = typeof present === "number" ? tidy(present) : ""; // it was no number
+      else { range.value = scale.to(Number(box.value)); set(Number(box.value)); }
+    });
     this.refreshers.push((data) => {
-      const to = at(data, path);
+      const to = present = at(data, path);
       if (typeof to !== "number" || document.activeElement === range && this.moving()) return; // the hand is ahead of it
       if (document.activeElement !== box) box.value = tidy(to);
       range.value = scale.to(to);

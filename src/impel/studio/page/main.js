@@ -275,8 +275,8 @@ const away = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 
 function remove_selected() {
   const { key, group, name } = state.selection ?? {};
-  if (key) ask("edit", { path: key.path.at(-1) === "at" ? key.path.slice(0, -1) : key.path, remove: true }).then(() => select({ group, name }));
-  else if (group && name !== "") ask("edit", { path: [group, name], remove: true }).then(() => select(null));
+  if (key) ask("edit", { path: key.path.at(-1) === "at" ? key.path.slice(0, -1) : key.path, remove: true }).then(() => select({ group, name }), () => {});
+  else if (group && name !== "") ask("edit", { path: [group, name], remove: true }).then(() => select(null), () => {});
 }
 
 // Selection
@@ -639,6 +639,7 @@ async function save() {
   const name = make("input", { id: "name-of-file", type: "text", value: state.name, spellcheck: false }), dialog = get("naming");
   const write = async (event) => {
     event.preventDefault();
+    if (!name.value.trim()) { wrong.textContent = "It needs a name."; return; }
     const before = state.name;
     const answer = await link.ask("save", { file: /\.(ya?ml|json)$/.test(name.value) ? name.value : `${name.value}.yaml` }).catch((lines) => { wrong.textContent = lines.join(" "); });
     if (!answer) return;

@@ -102,6 +102,7 @@ export class Viewport {
       const many = take.names.length, coarse = many > MULTITUDE ? "?sides=8" : many > CROWD ? "?sides=16" : "";
       const meshes = await Promise.all([...new Set(take.meshes)].map(async (id) => [id, await this.geometry(id + coarse)]));
       this.sun.castShadow = many <= MULTITUDE;
+      this.orbit.maxPolarAngle = meshes.some(([, geometry]) => geometry.userData.flat) ? Math.PI / 2 : Math.PI; // no floor from below
       if (this.take !== take) return;
       for (const mesh of [...this.bodies.children]) { this.bodies.remove(mesh); mesh.material.dispose(); mesh.dispose(); }
       this.forget(new Set(meshes.map(([, geometry]) => geometry)));
