@@ -338,6 +338,7 @@ class Session:
         if not ends:
             raise Problem("keep: nothing was done")
         document = played.to_document()
+        seconds = max(scene.world.seconds, math.ceil(min(max(ends) + AFTERWARDS, over)))
         for group in ("bodies", "joints"):  # what was thrown
             for name in document.get(group, {}):
                 if name not in self.document.data.get(group, {}):
@@ -345,9 +346,9 @@ class Session:
         for group in ("pushes", "changes"):
             if document.get(group):
                 self.document.edit((group,), document[group], gesture="keep")
-        seconds = max(scene.world.seconds, math.ceil(min(max(ends) + AFTERWARDS, over)))
-        self._edit(lambda: self.document.edit(("world", "seconds"), seconds, gesture="keep"))
-        self._tell(self._document())
+        if seconds != scene.world.seconds:
+            self.document.edit(("world", "seconds"), seconds, gesture="keep")
+        self._changed(self.document.scene, after=0.0)
         return {"pushes": len(played.pushes), "changes": len(played.changes)}
 
     def _live(self) -> Run:
