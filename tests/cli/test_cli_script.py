@@ -27,6 +27,14 @@ def test_name_that_is_no_picture_is_refused_before_the_work(tmp_path: Path) -> N
         draw_file(SCENES / "climb.yaml", tmp_path / "sheet.txt")
 
 
+def test_a_scene_in_which_nobody_acts_has_no_script(tmp_path: Path) -> None:
+    scene = tmp_path / "fall.yaml"
+    scene.write_text("world: {seconds: 0.1}\nbodies: {ball: {shape: {sphere: 0.2}, mass: 1}}\n")
+    with pytest.raises(Problem, match="fall: nobody acts in it"):
+        draw_file(scene, None)
+    assert not (tmp_path / "fall.script.png").exists()
+
+
 def test_plan_tells_what_was_asked_for() -> None:
     plan = plan_of(gallery_scene("handover"))
     assert plan.due["left_hand.move"][2] == 1.7

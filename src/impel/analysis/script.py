@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from impel.analysis.plots import INK, LINE, PAPER, SOFT, color, plot
+from impel.files import Problem
 from impel.scene import Scene
 from impel.scene.timing import key_times
 from impel.takes.goals import goals_of
@@ -85,6 +86,8 @@ def _parts(scene: Scene) -> dict[str, list[str]]:
 def draw_script(path: str | Path, take: Take, plan: Plan, title: str = "") -> None:
     """Write the sheet, .png, .svg or .pdf."""
     rows = list(_rows(take, plan))
+    if not rows and not plan.meetings:
+        raise Problem(f"{title}: nobody acts in it, so there is no script to draw")
     heights = [max(len(plan.meetings), 0) * GRAPH_ROW + 0.3, len(rows) * ROW + 0.3]
     graph = bool(plan.meetings)
     ratios = heights if graph else heights[1:]

@@ -41,8 +41,9 @@ def simulate_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False
     playing = moments[-1] - moments[0] if len(moments) > 1 else spent
     pace = max(len(moments) - 1, 1) / scene.world.fps / playing
     start = moments[0] - begun if moments else 0.0
-    started = f" (of which {start:.1f} s to start)" if start > 2.0 else ""
-    print(f"{path.name}: {scene.world.seconds:g} s of motion in {spent:.1f} s{started}, at {pace:.3g} times real time")
+    started = f", of which {start:.1f} s to start" if start > 2.0 else ""
+    motion = f"{scene.world.seconds:g} s of motion at {pace:.3g} times real time"
+    print(f"{path.name}: {motion} ({spent:.1f} s in all{started})")
     for line in take.remarks():
         print(f"{path.name}: {line}")
     _write_outputs(take, outputs, overlays)

@@ -26,7 +26,7 @@ SMOOTH = ("sphere", "capsule", "blob")  # have no sharp edges
 SHORT = 0.2  # of the longest edge: shorter ones are taken out of meshes
 BAKED = ("mesh", "convex", "compound")
 SAME = 1e-7  # of the size: vertices closer than this are one
-GRAIN, NORMAL_GRAIN = 2.0**-22, 2.0**-9  # of the size, and of 1: takes tell in such steps how a skin has moved
+GRAIN, NORMAL_GRAIN = 2.0**-25, 2.0**-9  # of the size, and of 1: takes tell in such steps how a skin has moved
 ROUNDED = 0.35  # of the half thickness: over how wide a strip sharp edges are taken for round
 
 
