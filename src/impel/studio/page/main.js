@@ -118,7 +118,7 @@ const tell = {
   plot(message) { toys.plot(message); },
   notice({ line, ask }) {
     notice(line, ask ?? "told", ask === "file" ? ["Take the file's", "Keep mine"] : null);
-    state.contested = ask === "file";
+    if (ask === "file") state.contested = true;
   },
 };
 
