@@ -122,6 +122,17 @@ def test_keys_are_added_and_removed_on_the_path_and_timed_ones_are_dragged(page)
     page.mouse.move(x + 60, y, steps=3)
     page.mouse.up()
     page.wait_for_function("studio.data.actors.ball.move.keys[4].time > 2.6")
+    ended(page)
+    passed = page.evaluate("studio.take.events.find((e) => e.kind === 'key passed' && e.details.key === 2).time")
+    x, y = page.evaluate(f"studio.key_on_timeline('ball', {passed})")
+    page.mouse.click(x, y)  # that alone goes there and picks it
+    page.wait_for_function("studio.selection?.key?.number === 2 && Array.isArray(studio.data.actors.ball.move.keys[2])")
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 10, y, steps=3)
+    page.mouse.up()
+    page.wait_for_function(f"studio.data.actors.ball.move.keys[2].time > {passed}")
+    page.wait_for_selector("#field-actors-ball-move-keys-2-time")
 
 
 def test_a_shape_is_another_kind_of_shape_at_once(page):
@@ -386,6 +397,41 @@ def test_by_keyboard_alone(page):
     page.wait_for_function("Math.floor(studio.frame) === 1")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.tagName") == "BUTTON"
+    page.click("#outline .item[data-group=bodies][data-name=tower1]")
+    page.click("#inspector > details > summary")
+    assert page.evaluate("document.activeElement.id") == "view", "after a click the keys are for the stage"
+    playing = page.evaluate("studio.playing")
+    page.focus("#field-bodies-tower1-fixed")
+    page.keyboard.press(" ")
+    page.wait_for_function("studio.data.bodies.tower1.fixed === true")
+    assert page.evaluate("studio.playing") == playing
+
+
+def test_the_view_is_that_of_the_scenes_cameras(page, folder):
+    cuts = "cameras: [{time: 0, from: [1, -6, 2], to: [0, 0, 0]}, {time: 1, from: [9, 0, 2], to: [0, 0, 1], fov: 20}]\n"
+    cuts = cuts.replace("fov: 20}", "fov: 20}, {time: 2, follow: ball, from: [0, -3, 1]}")
+    (folder / "cuts.yaml").write_text((folder / "hop.yaml").read_text() + cuts)
+    page.reload()
+    page.wait_for_selector("#gallery[open]")
+    opened(page, "cuts.yaml")
+    page.evaluate("studio.play(false)")
+    page.keyboard.press("v")
+    ball = place(page, "ball", 150), place(page, "ball", 0)
+    for frame, seen in (
+        (30, [1, -6, 2]),
+        (60, [9, 0, 2]),
+        (150, [x + a - b for x, a, b in zip([0, -3, 1], *ball)]),
+        (59, [1, -6, 2]),
+    ):
+        page.evaluate(f"studio.go_to({frame})")
+        page.wait_for_function(f"studio.shown.frame === {frame}")
+        assert page.evaluate("studio.seen().from") == pytest.approx(seen, abs=2e-3)
+    box = page.locator("#view").bounding_box()
+    page.mouse.move(box["x"] + 300, box["y"] + 150)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 330, box["y"] + 150, steps=2)
+    page.mouse.up()
+    assert page.get_attribute("#through", "aria-pressed") == "false", "who turns the view has it"
 
 
 def test_every_control_has_a_name(page):

@@ -7,7 +7,7 @@ const STEPS = 10; // of a walker that an appointment can be picked with
 const SHOVE = { force: [20, 0, 0], seconds: 0.3 }; // of a new push
 export const KINDS = ["sphere", "box", "capsule", "cylinder", "plane", "blob", "mesh", "convex", "compound"];
 const tidy = (x) => Number(x.toFixed(3));
-const beyond = ([x, y, z]) => [tidy(x + 1), y, z];
+const beyond = ([x, y, z], by = 1) => [tidy(x + by), y, z];
 
 // A shape of another kind, as large as the one before.
 export function shape_of(kind, before = {}, files = []) {
@@ -24,7 +24,7 @@ export function shape_of(kind, before = {}, files = []) {
 function size_of({ sphere, box, capsule, cylinder }) {
   if (typeof sphere === "number") return [2 * sphere, 2 * sphere, 2 * sphere];
   if (box) return box;
-  const { radius, length } = capsule ?? cylinder ?? { radius: NEW / 2, length: NEW };
+  const { radius, length } = capsule ?? cylinder ?? { radius: 0.2, length: 0.4 };
   return [2 * radius, 2 * radius, length + (capsule ? 2 * radius : 0)];
 }
 
@@ -44,9 +44,8 @@ export function new_name(stem, taken) {
 
 export const moves = ({ fixed, follows }) => !fixed && !follows;
 export const free_bodies = (data) => Object.keys(data?.bodies ?? {}).filter((name) => moves(data.bodies[name]));
-export const NEW = 0.4; // m, of a new body
-export const a_body = (kind, at, files) => ({ shape: { [kind]: shape_of(kind, { box: [NEW, NEW, NEW] }, files) }, ...(kind === "plane" ? { fixed: true } : { mass: 1, at }) });
-export const a_move = (place = [0, 0, 0]) => ({ keys: [place, beyond(place)] });
+export const a_body = (kind, at, size, files) => ({ shape: { [kind]: shape_of(kind, { box: [size, size, size] }, files) }, ...(kind === "plane" ? { fixed: true } : { mass: 1, at }) });
+export const a_move = (place = [0, 0, 0], by) => ({ keys: [place, beyond(place, by)] });
 export const a_push = (body, seconds) => ({ body, from: tidy(seconds), until: tidy(seconds + SHOVE.seconds), force: SHOVE.force });
 
 // What a field that is not there can begin with.

@@ -212,8 +212,10 @@ export class Inspector {
     const scale = slide(schema.maximum <= 100 ? undefined : level(value, 0), schema.minimum, schema.maximum);
     const range = make("input", { type: "range", min: 0, max: 1000, step: 1, "aria-label": `${path.at(-1)} as a slider` });
     const box = make("input", { id, type: "text", spellcheck: false, onchange: (e) => set(e.target.value.trim() === "" ? undefined : read(e.target.value)) });
+    const said = make("output", { className: "unset" });
     const show = (to) => {
       value = to;
+      said.textContent = tidy(level(to, this.moment().seconds) ?? NaN) || "";
       if (document.activeElement !== box) box.value = to === undefined ? "" : plain(to);
       if (document.activeElement !== range) range.value = scale.to(level(to, this.moment().seconds) ?? (schema.minimum + schema.maximum) / 2);
     };
@@ -222,11 +224,12 @@ export class Inspector {
     grasped(range, begin);
     range.addEventListener("input", () => {
       const to = tidy(scale.from(Number(range.value)));
+      said.textContent = to;
       set(Array.isArray(value) && !this.moment().live ? [...value.filter(([time]) => time < since), [since, to]] : to, gesture);
     });
     this.refreshers.push((data) => show(at(data, path)));
     show(value);
-    return make("div", {}, make("div", { className: "row" }, range), make("div", { className: "row" }, box));
+    return make("div", {}, make("div", { className: "row" }, range, said), make("div", { className: "row" }, box));
   }
 
   vector(id, schema, path, value, set) {

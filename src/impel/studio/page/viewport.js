@@ -323,11 +323,14 @@ export class Viewport {
     this.stale = true;
   }
 
+  // A round part of the size of the action, in metres.
+  sized(part) { return nice(this.size / part); }
+
   // A place near another one where nothing is at the start: on the floor, or above what is in the way.
   room([x, y, z], size) {
     const floor = this.seats.findIndex(({ mesh }) => mesh.geometry.userData.flat), boxes = [];
     if (!this.take?.done) return [x, y, z];
-    this.seats.forEach(({ mesh: { geometry } }, body) => { if (!geometry.userData.flat) boxes.push(geometry.boundingBox.clone().applyMatrix4(this.matrix(body, m, 0)).expandByScalar(size)); });
+    this.seats.forEach(({ mesh: { geometry } }, body) => { if (!geometry.userData.flat) boxes.push(geometry.boundingBox.clone().applyMatrix4(this.matrix(body, m, 0)).expandByScalar(1.5 * size)); });
     const low = floor < 0 ? z : this.take.pose(0, floor)[2] + size, taken = (at) => boxes.some((box) => box.containsPoint(at)), at = new THREE.Vector3(x, y, low);
     for (let k = 1; k < TRIES && taken(at); k++) at.set(x + size * Math.sqrt(k) * Math.cos(GOLDEN * k), y + size * Math.sqrt(k) * Math.sin(GOLDEN * k), low); // as seeds lie in a sunflower
     while (taken(at)) at.z = Math.max(...boxes.filter((box) => box.containsPoint(at)).map((box) => box.max.z)) + 1e-3;
@@ -467,6 +470,20 @@ export class Viewport {
     this.camera.near = this.size / 100;
     this.camera.far = this.size * 400;
     this.widen();
+    this.orbit.update();
+  }
+
+  // Stands where a camera of the scene does in a frame; one that follows a body goes along with it, others see all of the
+  // action if they tell no place.
+  place(camera, body, frame) {
+    const start = new THREE.Vector3(), now = new THREE.Vector3(), box = this.bounds();
+    if (body !== undefined) { start.fromArray(this.take.pose(0, body)); now.fromArray(this.take.pose(frame, body)); }
+    const way = now.clone().sub(start), to = camera?.to ? new THREE.Vector3(...camera.to) : body === undefined ? box.getCenter(new THREE.Vector3()) : start;
+    this.fov = camera?.fov ?? 40;
+    this.widen();
+    this.orbit.target.copy(to).add(way);
+    if (camera?.from) this.camera.position.set(...camera.from).add(way);
+    else this.camera.position.copy(this.orbit.target).add(this.away_from(box, v.set(...ASKEW).normalize()));
     this.orbit.update();
   }
 
