@@ -19,6 +19,7 @@ from impel.control.law import (
     accelerations_by,
     factor_dense,
     forces_for,
+    invert,
     lack_of,
     limit_size,
     multiply_dense,
@@ -33,6 +34,7 @@ from impel.stage.handles import (
     ACTUATORS,
     ALIVE,
     ALONG,
+    AT,
     COLUMNS,
     HANDLES,
     LIMIT,
@@ -41,6 +43,7 @@ from impel.stage.handles import (
     PUSH,
     SHAKY,
     SLACK,
+    SLIPPED,
     lift_of,
 )
 from impel.stage.holding import (
@@ -58,7 +61,6 @@ from impel.stage.holding import (
     RATTLE,
     REST,
     SLOWED,
-    SMOOTH,
     hold_on,
     invert_answer,
     misses_much,
@@ -102,29 +104,30 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
     n = 3 * handles.count[ACTUATORS]
     own, loose = _weights(bodies, actuators, handles, norm(gravity))
     held = handles.count[HANDLES] > n
-    free, force = handles.free, handles.vectors[FORCE]
+    force = handles.vectors[FORCE]
     for h in range(n, handles.count[HANDLES]):
         resist_with(handles, h, handles.rubs[h] * handles.slides[h])
-    hold_on(actuators, handles, NOTHING, free)
-    invert_answer(handles, free, NOTHING)
-    stuck, inverse = free, handles.inverse[NOTHING]
+    hold_on(actuators, handles, NOTHING)
+    invert_answer(handles, NOTHING)
     if held:
-        stuck, inverse = handles.stuck, handles.inverse[ALL]
-        hold_on(actuators, handles, ALL, stuck)
-        if keep_slipping(actuators, handles):
-            hold_on(actuators, handles, ALL, stuck)
+        hold_on(actuators, handles, ALL)
+        if keep_slipping(bodies, actuators, handles):
+            hold_on(actuators, handles, ALL)
+    stuck, inverse = handles.settled[NOTHING], handles.inverse[NOTHING]
     for attempt in range(ROUNDS):
-        if held:
-            invert_answer(handles, stuck, ALL)
+        at = handles.count[AT]
+        stuck, inverse = handles.settled[at], handles.inverse[at]
+        invert_answer(handles, at)
         find_rattle(bodies, handles)
         hindered = pull(joints, actuators, handles, stuck, inverse, held, loose, gravity)
-        if attempt == 0 and hindered and step_off(bodies, actuators, handles, stuck):
+        if attempt == 0 and hindered and step_off(bodies, actuators, handles):
             continue
         changed = held and let_go(bodies, joints, actuators, handles, dt_last)
-        if not changed and not (hindered and overcome(actuators, handles, stuck)):
+        if not changed and not (hindered and overcome(actuators, handles)):
             break
         if attempt < ROUNDS - 1:
-            hold_on(actuators, handles, ALL, stuck)
+            hold_on(actuators, handles, ALL)
+    handles.count[SLIPPED] = 1 if any_slips(handles) else 0
     if held:
         note_bow(handles)
     if handles.count[SLACK] == 1:
@@ -137,7 +140,7 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
         a = handles.actuator[k]
         asked = axpy(math.sqrt(actuators.whole_inertia[a]), three(force, k), get3(actuators.learnt, a))
         set3(actuators.asked, a, asked)
-    make_up(actuators, handles, stuck, inverse, held)
+    make_up(actuators, handles, stuck, inverse)
 
 
 @kernel
@@ -156,7 +159,7 @@ def spare_for_limbs(actuators, handles, inverse):
 def note_bow(handles):
     """Keep with what joints are bent."""
     for i in range(handles.count[ALIVE]):
-        h = handles.alive[i]
+        h = handles.alive[handles.count[AT], i]
         j = handles.source[h]
         if handles.kind[h] == LIMIT and handles.live[h] == 1 and handles.bending[j] != 0.0:
             for c in range(COLUMNS):
@@ -183,12 +186,11 @@ def _weights(bodies, actuators, handles, gravity):
 def find_rattle(bodies, handles):
     """What stands is not quite still: it gives way a little, and rattles. Leave in `vectors` how much of the actuators'
     rates that is. A torque that damps it, made for the heavy post on it, would shake a light foot ever harder."""
-    n, m, alive, load, rattle = (
-        3 * handles.count[ACTUATORS], handles.count[ALIVE], handles.alive, handles.load, handles.vectors[RATTLE],
-    )  # fmt: skip
+    n, m, at = 3 * handles.count[ACTUATORS], handles.count[ALIVE], handles.count[AT]
+    alive, load, rattle = handles.alive[at], handles.load, handles.vectors[RATTLE]
     for i in range(m):
         load[i] = rate_at(bodies, handles, alive[i])
-    solve_dense(handles.support, m, load)
+    solve_dense(handles.support[at], m, load)
     for i in range(n):
         rattle[i] = 0.0
         for k in range(m):
@@ -241,7 +243,7 @@ def pull(joints, actuators, handles, stuck, inverse, held, loose, gravity):
         wish = axpy(-lift_of(actuators, a, gravity), three(handles.bias, k), wish)
         set_three(blocked, k, scale(wish, size))
     forces_for(stuck, inverse, n, blocked, extra)
-    forces_for(handles.free, handles.inverse[NOTHING], n, blocked, extra)
+    forces_for(handles.settled[NOTHING], handles.inverse[NOTHING], n, blocked, extra)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         most = GRASP * loose * actuators.arm[a]
@@ -307,8 +309,8 @@ def _squeezes(handles):
     """Whether two actors press something loose from opposite sides: what holds it so does not push it away."""
     begin, end = 3 * handles.count[ACTUATORS], handles.count[HANDLES]
     for h in range(begin, end):
-        for g in range(begin, h):
-            if handles.kind[h] == PUSH and handles.kind[g] == PUSH:
+        for g in range(begin, h if handles.kind[h] == PUSH else begin):
+            if handles.kind[g] == PUSH:
                 for side in range(2):
                     for other in range(2):
                         i = handles.body[h, side]
@@ -321,7 +323,7 @@ def _squeezes(handles):
 
 
 @kernel
-def step_off(bodies, actuators, handles, stuck):
+def step_off(bodies, actuators, handles):
     """Let go of what the wishes would lead away from, were it let go: a foot that is to be lifted may bear weight
     until then, and would stand for ever. Is there anything?"""
     n, found = 3 * handles.count[ACTUATORS], False
@@ -332,29 +334,33 @@ def step_off(bodies, actuators, handles, stuck):
     for h in range(n, handles.count[HANDLES]):
         firm = bodies.inverse_mass[handles.body[h, 0]] * bodies.inverse_mass[handles.body[h, 1]] == 0.0
         # What is loose may fall away by itself.
-        if handles.kind[h] == PUSH and firm and _rises(actuators, handles, h, stuck) > RISES * quick:
+        if handles.kind[h] == PUSH and firm and _rises(actuators, handles, h, RISES * quick):
             found = True
             handles.live[h] = 0
             part_from(handles, h)
-            hold_on(actuators, handles, ALL, stuck)
+            hold_on(actuators, handles, ALL)
     return found
 
 
 @kernel
-def _rises(actuators, handles, h, stuck):
-    """How fast a contact, whose first handle is h, opens if it does not hold, and all pull as far as they can."""
-    n, through, shares, freed = 3 * handles.count[ACTUATORS], handles.through, handles.shares, handles.smooth
-    first = 0
-    while handles.alive[first] != h:
+def _rises(actuators, handles, h, enough):
+    """Whether a contact, whose first handle is h, opens with an acceleration of more than `enough` if it does not hold,
+    and all pull as far as they can."""
+    at, first = handles.count[AT], 0
+    while handles.alive[at, first] != h:
         first += 1
     rows = _part(handles, first)
+    if _most_rise(actuators, handles, first, rows) <= enough:
+        return False
+    n, through, shares, stuck = 3 * handles.count[ACTUATORS], handles.through[at], handles.shares, handles.settled[at]
+    parted, freed, inverse = handles.parted[first], handles.dense[2], handles.dense[3]
     left, force, anyway = handles.vectors[REST], handles.vectors[EXTRA], handles.vectors[ANYWAY]
     for j in range(n + 1):  # by the half of the solution: L⁻¹
         for i in range(rows):
             shares[j, i] = through[j, first + i]
             for k in range(i):
-                shares[j, i] -= handles.parted[k, i] * shares[j, k]
-            shares[j, i] *= handles.parted[i, i]
+                shares[j, i] -= parted[k, i] * shares[j, k]
+            shares[j, i] *= parted[i, i]
     for i in range(n):
         size = math.sqrt(actuators.whole_inertia[handles.source[i]])
         left[i] = -anyway[i]
@@ -366,11 +372,11 @@ def _rises(actuators, handles, h, stuck):
                 freed[i, j] = stuck[i, j] + size * more * math.sqrt(actuators.whole_inertia[handles.source[j]])
             else:
                 left[i] -= size * more
-    invert_answer(handles, freed, SMOOTH)
+    invert(freed, n, inverse, handles.dense[0], handles.dense[1])
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         set_three(left, k, axpy(math.sqrt(actuators.whole_inertia[a]), pull_of(actuators, a), three(left, k)))
-    forces_for(freed, handles.inverse[SMOOTH], n, left, force)
+    forces_for(freed, inverse, n, left, force)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         total = scale(three(force, k), math.sqrt(actuators.whole_inertia[a]))
@@ -380,8 +386,28 @@ def _rises(actuators, handles, h, stuck):
         rises[i] = through[n, first + i]
         for j in range(n):
             rises[i] += through[j, first + i] * force[j]
-    solve_dense(handles.parted, rows, rises)
-    return rises[0]
+    solve_dense(parted, rows, rises)
+    return rises[0] > enough
+
+
+@kernel
+def _most_rise(actuators, handles, first, rows):
+    """With which acceleration a contact, whose rows begin at `first`, could open at most, whatever the actuators do
+    within their strengths."""
+    through, share, n = handles.through[handles.count[AT]], handles.load, 3 * handles.count[ACTUATORS]
+    for i in range(rows):
+        share[i] = 1.0 if i == 0 else 0.0
+    solve_dense(handles.parted[first], rows, share)
+    most = 0.0
+    for i in range(rows):
+        most += share[i] * through[n, first + i]
+    for k in range(handles.count[ACTUATORS]):
+        by = (0.0, 0.0, 0.0)
+        for i in range(rows):
+            j = first + i
+            by = axpy(share[i], (through[3 * k, j], through[3 * k + 1, j], through[3 * k + 2, j]), by)
+        most += norm(by) * actuators.strength[handles.actuator[k]]
+    return most
 
 
 @kernel
@@ -389,10 +415,14 @@ def _part(handles, first):
     """Leave in `parted` the factor of how the rows of a contact, which begin at `first` of what is alive, answer to
     loads there while all else holds: that block of the inverse of what holds. By how much answers grow if the contact
     does not hold follows from it (a Schur complement), with nothing factored anew. Returns how many rows there are."""
-    alive, support, m = handles.alive, handles.support, handles.count[ALIVE]
+    at, m = handles.count[AT], handles.count[ALIVE]
+    alive, support, parted = handles.alive[at], handles.support[at], handles.parted[first]
     rows = 1
     while first + rows < m and handles.kind[alive[first + rows]] > PUSH:
         rows += 1
+    if handles.parted_at[first] == at:
+        return rows
+    handles.parted_at[first] = at
     for r in range(rows):
         column = handles.parting[r]
         for i in range(first, m):
@@ -403,8 +433,8 @@ def _part(handles, first):
             s = 0.0
             for i in range(first + c, m):
                 s += handles.parting[r, i] * handles.parting[c, i]
-            handles.parted[r, c] = s
-    factor_dense(handles.parted, rows)
+            parted[r, c] = s
+    factor_dense(parted, rows)
     return rows
 
 
@@ -417,7 +447,7 @@ def calm_down(actuators, handles):
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         set_three(left, k, scale(three(rattle, k), -actuators.damping[a] * math.sqrt(actuators.whole_inertia[a])))
-    forces_for(handles.free, handles.inverse[NOTHING], n, left, extra)
+    forces_for(handles.settled[NOTHING], handles.inverse[NOTHING], n, left, extra)
     for i in range(n):
         handles.vectors[FORCE, i] += extra[i]
 
@@ -448,7 +478,7 @@ def let_go(bodies, joints, actuators, handles, dt_last):
         if handles.aims[actuators.body[handles.actuator[k]]] == 1:  # with no spring that would press it on again
             slight = max(slight, SLIGHT * norm(three(force, k)))
     for i in range(handles.count[ALIVE]):
-        h = handles.alive[i]
+        h = handles.alive[handles.count[AT], i]
         kind = handles.kind[h]
         if kind == LIMIT:
             at = joints.active[handles.source[h]]
@@ -537,17 +567,20 @@ def _lasting(actuators, handles, gain, heavy):
 
 
 @kernel
-def leave_out(handles, answer):
-    """Let the weak neither move nor be moved: what they give is a load like any other."""
-    weak = handles.weak
+def _leave_out(handles, at):
+    """Let the weak neither move nor be moved while that set holds: what they give is a load like any other."""
+    weak, answer = handles.weak, handles.settled[at]
     for i in range(3 * handles.count[ACTUATORS]):
         for j in range(3 * handles.count[ACTUATORS]):
             if weak[i // 3] + weak[j // 3] > 0:
                 answer[i, j] = 0.0
+    handles.inverted[at] = 0
+    invert_answer(handles, at)
+    handles.held[at] = -1
 
 
 @kernel
-def make_up(actuators, handles, stuck, inverse, held):
+def make_up(actuators, handles, stuck, inverse):
     """Where some have not the strength for what they ask, they do what they can, and the others reckon with it: a light
     link must not throw itself against a push that does not come. Who is found too weak is a load from then on."""
     n, weak = 3 * handles.count[ACTUATORS], handles.weak
@@ -558,16 +591,14 @@ def make_up(actuators, handles, stuck, inverse, held):
         accelerations_by(stuck, n, short, lost)
         for i in range(n):
             lost[i] *= weak[i // 3] - 1.0
-        leave_out(handles, stuck)
-        invert_answer(handles, stuck, ALL if held else NOTHING)
+        _leave_out(handles, handles.count[AT])
         forces_for(stuck, inverse, n, lost, extra)
         for k in range(handles.count[ACTUATORS]):
             a = handles.actuator[k]
             more = add(three(short, k), three(extra, k))
             set3(actuators.lent, a, axpy(math.sqrt(actuators.whole_inertia[a]), more, get3(actuators.lent, a)))
-        if held:
-            leave_out(handles, handles.free)
-            invert_answer(handles, handles.free, NOTHING)
+        if handles.count[AT] != NOTHING:
+            _leave_out(handles, NOTHING)
 
 
 @kernel
@@ -593,12 +624,13 @@ def note_damping(actuators, handles, dt):
     """Keep which forces take the motion out of the actuators of the cluster: C times what their accelerations take."""
     count = handles.count[ACTUATORS]
     n = 3 * count
+    at = handles.count[AT]
     held = handles.count[HANDLES] > n
-    forces = handles.inverse[ALL if held else NOTHING]
+    forces = handles.inverse[at]
     if held:  # and for what is in the way: (1 - N·W)·N_free·(1 - W·N)
         _see_how_lively(actuators, handles, forces, dt)
         lack, swap = handles.dense[0], handles.dense[1]
-        lack_of(forces, handles.stuck, n, lack)
+        lack_of(forces, handles.settled[at], n, lack)
         multiply_dense(lack, handles.inverse[NOTHING], n, swap)
         for i in range(n):
             for j in range(n):
@@ -606,6 +638,7 @@ def note_damping(actuators, handles, dt):
                 for k in range(n):
                     s += swap[i, k] * lack[j, k]
                 forces[i, j] += s
+        handles.inverted[at] = 0
     for k in range(count):
         a = handles.actuator[k]
         handles.company[a] = count
@@ -630,7 +663,7 @@ def _see_how_lively(actuators, handles, forces, dt):
         if actuators.against[a] >= 0:  # only those feel how what they push off turns
             gain = 0.0  # of an acceleration that is asked for, if what stands did not
             for k in range(n):
-                gain += handles.free[i, k] * forces[k, i]
+                gain += handles.settled[NOTHING, i, k] * forces[k, i]
             if gain * actuators.stiffness[a] * dt * dt > LIVELY:
                 handles.count[SHAKY] = 1
 

@@ -12,9 +12,8 @@ from impel.control.targets import ARRIVED
 from impel.kernel import kernel
 from impel.motion.rotations import dot, get3, scale, sub
 from impel.physics.skyline import set_three, three
-from impel.stage.handles import ACTUATORS, ALIVE, GRIP, HANDLES, PUSH, SURE, TWIST
+from impel.stage.handles import ACTUATORS, ALIVE, AT, GRIP, HANDLES, PUSH, SURE, TWIST
 from impel.stage.holding import (
-    ALL,
     DENIED,
     EXTRA,
     GAIN,
@@ -37,7 +36,7 @@ SOON, BACK = 0.05, 0.01
 
 
 @kernel
-def keep_slipping(actuators, handles):
+def keep_slipping(bodies, actuators, handles):
     """Note how friction bears the last forces, and let go of what these pushed beyond its grip: it may not have begun
     to slide yet. Is there anything?"""
     for k in range(handles.count[ACTUATORS]):
@@ -45,14 +44,15 @@ def keep_slipping(actuators, handles):
     bear(handles, handles.vectors[LIMITED])
     slipping, pressed = False, 0.0
     for i in range(handles.count[ALIVE]):
-        kind = handles.kind[handles.alive[i]]
+        kind = handles.kind[handles.alive[handles.count[AT], i]]
         if kind == PUSH:
             pressed = max(handles.load[i], 0.0)
         elif kind in (GRIP, TWIST):
-            h = handles.alive[i]
+            h = handles.alive[handles.count[AT], i]
             most = handles.most_load[h] / SURE * pressed
             handles.rubs[h] = min(max(handles.load[i], -most), most)
-            slipping |= pressed > 0.0 and slip(handles, i, pressed)
+            firm = bodies.inverse_mass[handles.body[h, 0]] * bodies.inverse_mass[handles.body[h, 1]] == 0.0
+            slipping |= firm and pressed > 0.0 and slip(handles, i, pressed)
     return slipping
 
 
@@ -60,7 +60,7 @@ def keep_slipping(actuators, handles):
 def slip(handles, i, pressed):
     """Let go of the i-th of what is alive if it is loaded with more than it can surely hold, and of the handle after it
     where two grip together; is it?"""
-    h, pair = handles.alive[i], _is_first_grip(handles, i)
+    h, pair = handles.alive[handles.count[AT], i], _is_first_grip(handles, i)
     size = math.hypot(handles.load[i], handles.load[i + 1] if pair else 0.0)
     if handles.live[h] == 0 or size <= handles.most_load[h] * max(pressed, 0.0):
         return False
@@ -73,7 +73,7 @@ def slip(handles, i, pressed):
 @kernel(inline=True)
 def _is_first_grip(handles, i):
     """Whether the i-th of what is alive is the first of two handles with which a contact grips."""
-    kind, alive = handles.kind, handles.alive
+    kind, alive = handles.kind, handles.alive[handles.count[AT]]
     return kind[alive[i]] == GRIP and i + 1 < handles.count[ALIVE] and kind[alive[i + 1]] == GRIP
 
 
@@ -90,7 +90,7 @@ def part_from(handles, h):
 @kernel
 def bear(handles, force):
     """Leave in `load` what holds does about these forces of the actuators."""
-    n, load, through = 3 * handles.count[ACTUATORS], handles.load, handles.through
+    n, load, through = 3 * handles.count[ACTUATORS], handles.load, handles.through[handles.count[AT]]
     for i in range(handles.count[ALIVE]):
         load[i] = -through[n, i]
         for j in range(n):
@@ -111,7 +111,7 @@ def rub(bodies, actuators, handles, dt_last):
         damping = max(damping, actuators.damping[a])
     pressed, i, touches = 0.0, 0, False
     for h in range(3 * handles.count[ACTUATORS], handles.count[HANDLES]):
-        while i < handles.count[ALIVE] and handles.alive[i] < h:
+        while i < handles.count[ALIVE] and handles.alive[handles.count[AT], i] < h:
             i += 1
         kind = handles.kind[h]
         if kind == PUSH:
@@ -152,7 +152,7 @@ def led_at(handles, h):
     for j in range(3 * handles.count[ACTUATORS]):
         led += handles.answer[h, j] * force[j]
     for i in range(handles.count[ALIVE]):
-        g = handles.alive[i]
+        g = handles.alive[handles.count[AT], i]
         led += (handles.answer[h, g] if h <= g else handles.answer[g, h]) * handles.load[i]
     return led
 
@@ -168,18 +168,17 @@ def resist_with(handles, h, force):
 
 
 @kernel
-def overcome(actuators, handles, stuck):
+def overcome(actuators, handles):
     """Where friction, and nothing else, keeps actuators from what their paths ask for, let go of what grips, as far as
     their strengths overcome it: what gives way first when their forces rise. Is there anything?"""
     n, more, left, denied = (
         3 * handles.count[ACTUATORS], handles.vectors[GAIN], handles.vectors[REST], handles.vectors[DENIED],
     )  # fmt: skip
-    hold_on(actuators, handles, SMOOTH, handles.smooth)
-    invert_answer(handles, handles.smooth, SMOOTH)
+    smooth = hold_on(actuators, handles, SMOOTH)
+    invert_answer(handles, smooth)
     for i in range(n):
         left[i] = denied[i]
-    forces_for(handles.smooth, handles.inverse[SMOOTH], n, left, more)
-    hold_on(actuators, handles, ALL, stuck)
+    forces_for(handles.settled[smooth], handles.inverse[smooth], n, left, more)
     hindered = False
     for k in range(handles.count[ACTUATORS]):
         hindered |= misses_much(actuators, handles, k, sub(three(denied, k), three(left, k)))
@@ -196,7 +195,7 @@ def overcome(actuators, handles, stuck):
     for i in range(handles.count[ALIVE]):
         rise[i] = 0.0
         for j in range(n):
-            rise[i] -= handles.through[j, i] * more[j]
+            rise[i] -= handles.through[handles.count[AT], j, i] * more[j]
     first = math.inf
     for i in range(handles.count[ALIVE]):
         first = min(first, _gives_way(handles, i, load, rise))
@@ -206,7 +205,7 @@ def overcome(actuators, handles, stuck):
         load[i] += TOGETHER / SURE * first * rise[i]
     pressed = 0.0
     for i in range(handles.count[ALIVE]):
-        kind = handles.kind[handles.alive[i]]
+        kind = handles.kind[handles.alive[handles.count[AT], i]]
         if kind == PUSH:
             pressed = load[i]
         elif kind in (GRIP, TWIST):
@@ -217,12 +216,12 @@ def overcome(actuators, handles, stuck):
 @kernel
 def _gives_way(handles, i, load, rise):
     """How many times `rise` must be added to what loads the i-th of what is alive until that slips, if it grips."""
-    h = handles.alive[i]
+    h = handles.alive[handles.count[AT], i]
     kind, first = handles.kind[h], _is_first_grip(handles, i)
     if kind != TWIST and not first:
         return math.inf
     push = i
-    while handles.kind[handles.alive[push]] != PUSH:
+    while handles.kind[handles.alive[handles.count[AT], push]] != PUSH:
         push -= 1
     most, more = handles.most_load[h] * max(load[push], 0.0), handles.most_load[h] * rise[push]
     c, b, a = load[i] ** 2 - most**2, load[i] * rise[i] - most * more, rise[i] ** 2 - more**2
