@@ -24,7 +24,7 @@ ENOUGH = 8  # that stay up, to choose from
 KNOWN = 4000  # of the best: what lies below them is never looked at
 FINER = (4, 16)  # parts of the search's step at which a winner must come as far: what is chaotic may agree once by luck
 AGREES = 0.06  # of the distance: by how much these may differ, so that it is less than a tenth at still finer steps
-ROUNDS = 2  # of mending: the second begins at the best of the first
+ROUNDS = 2  # of mending at most: the second begins at the best of the first
 MENDED = 768  # candidates that are tried where none of the best is good: enough for 9 of 10 such searches (measured)
 NEAR = 0.08  # of every parameter's range: the first step of a search that begins at something good; 0.2 mends 2 of 10
 WORTH = 0.3  # of the best that stays up: what is worth less is not taken for its agreement, it may as well stand still
@@ -39,11 +39,11 @@ class Verified:
     value: Floats  # (n,) of the objective over the longer time
     distance: Floats  # m
     time: Floats  # s until it fell, LASTS if it did not
-    off: Floats  # of the distance: how much it differs between the search's step and finer ones; infinite if it falls
+    off: Floats  # of the distance: how much it differs between the step it was found at and finer ones; inf if it falls
 
     @property
     def agrees(self) -> NDArray[np.bool_]:
-        """Whether it stays up, and comes as far at the search's step as at finer ones."""
+        """Whether it stays up, and comes as far at the step it was found at as at finer ones."""
         return self.off <= AGREES
 
     @property
@@ -77,7 +77,7 @@ class Verified:
 
 def verify(objective: Objective, candidates: Floats, telling: Telling | None = None) -> Verified:
     """Run candidates, best first, until enough of them stay up. If none of the first `MOST` does, look at all; if none
-    is good, search on from the best.
+    is good, search on from the best, at a quarter of the step: whatever is asked of the step holds for that one then.
 
     Ctrl-C ends it early, once something is known.
     """
@@ -111,29 +111,35 @@ def _tried(objective: Objective, candidates: Floats) -> Iterator[tuple[Verified,
         found = _joined(found, run_on(objective, rest[longest]))
         yield found, most, most
     low, high = objective.bounds()
-    if len(low) < 2:  # all there is of one parameter has been tried
+    if found.good.any() or len(low) < 2:  # all there is of one parameter has been tried
         return
+    finer = objective.step / 4
+    if found.up.any():
+        found = _joined(found, run_on(objective, found.candidates[found.up], searched_at=finer))
     for part in range(ROUNDS):
-        if found.good.any():
-            return
         start = found.candidates[np.argmax(found.promise)]
         mending = strategy_named("cma", low, high, seed=part, budget=MENDED, start=start, spread=NEAR)
         while mending.told < MENDED and found.good.sum() < ENOUGH:
-            tried = run_on(objective, as_kept(objective, mending.ask()))
+            tried = run_on(objective, as_kept(objective, mending.ask()), searched_at=finer)
             mending.tell(tried.candidates, tried.promise)
             found = _joined(found, tried)
             yield found, part * MENDED + mending.told, ROUNDS * MENDED
+        if found.good.any():
+            return
 
 
-def run_on(objective: Objective, candidates: Floats) -> Verified:
+def run_on(objective: Objective, candidates: Floats, *, searched_at: float | None = None) -> Verified:
+    """Candidates run for `LASTS` seconds at a quarter of the search's step. searched_at: the step of the search that
+    found them, if it was another."""
     runs = objective.run(candidates, step=objective.step / 4, seconds=LASTS)
     distance, time = (each.reshape(len(candidates), -1).min(axis=1) for each in (runs.distance, runs.time))
     found = Verified(candidates, objective.robust(runs), distance, time, np.full(len(candidates), np.inf))
     agree = np.flatnonzero(found.up)
     found.off[agree] = 0.0
-    coarse = _distances(objective, candidates, objective.step)
+    step = searched_at or objective.step
+    coarse = _distances(objective, candidates, step)
     for part in FINER:  # the finest only of those that are left
-        fine = _distances(objective, candidates[agree], objective.step / part)
+        fine = _distances(objective, candidates[agree], step / part)
         with np.errstate(invalid="ignore", divide="ignore"):  # what has exploded agrees with nothing
             off = np.nan_to_num(np.abs(coarse[agree] - fine) / np.abs(fine), nan=np.inf)
         found.off[agree] = np.maximum(found.off[agree], off)
