@@ -67,8 +67,8 @@ SOFT = np.dtype(
 AT_A, AT_B, FRAME_A, FRAME_B, SIZE, LOWER, UPPER, WEIGHT = 0, 3, 6, 10, 14, 18, 19, 22
 
 # Columns of `rows`: how a row acts on the velocity of a (on b: the opposite), on the angular momenta of a and b and on
-# their spins; 0 for a limit that is not met and for empty rows; its force in the last step and in the one before.
-LINEAR, ANGULAR_A, ANGULAR_B, TURNING_A, TURNING_B, LIVE, FORCE, BEFORE = 0, 3, 6, 9, 12, 15, 16, 17
+# their spins; 0 for a limit that is not met and for empty rows; its force in the last step and in the two before.
+LINEAR, ANGULAR_A, ANGULAR_B, TURNING_A, TURNING_B, LIVE, FORCE, BEFORE, LONG_BEFORE = 0, 3, 6, 9, 12, 15, 16, 17, 18
 
 # Columns of `grip`, what springs and friction know, three numbers each (of which a joint with one row uses the first):
 # the coordinates now and at the start of the step; where friction holds; where all would rest in this step; the
@@ -146,7 +146,7 @@ class Joints:
     load: Annotated[Floats2, 2]  # (J, 2) force in N and torque in N·m, smoothed; of those that can break
     grip: Annotated[Floats2, 35]  # (G, 35) NOW ... DAMP
     normal: Annotated[Floats2, 3]  # (J, 3) in b; on_curve: first normal, carried along; on_surface: the last one, or 0
-    rows: Annotated[Floats2, 18]  # (R, 18) LINEAR ... BEFORE
+    rows: Annotated[Floats2, 19]  # (R, 19) LINEAR ... LONG_BEFORE
     factor: Floats  # the skyline of rows·inverse mass·rows, factored: nine numbers a tile
 
     change: Floats  # (R,) scratch: residual, then impulse
@@ -205,7 +205,7 @@ def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
         load=np.zeros((len(specs), 2)),
         grip=np.zeros((len(soft), GRIP)),
         normal=np.array([p.normal for p in placed], float).reshape(-1, 3),
-        rows=np.zeros((rows, 18)),
+        rows=np.zeros((rows, 19)),
         factor=np.zeros(9 * pattern.tiles),
         change=np.zeros(rows),
         impulse=np.zeros(rows),

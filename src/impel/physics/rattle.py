@@ -59,6 +59,7 @@ from impel.physics.joints import (
     KEPT_VELOCITY,
     LINEAR,
     LIVE,
+    LONG_BEFORE,
     MEMBER,
     ON_SURFACE,
     TILE,
@@ -154,7 +155,8 @@ def hold_island(bodies, joints, island, dt):
             impulse[r] += change[r]
     for r in range(3 * tile, 3 * tile_end):
         force = impulse[r] / dt
-        rows[r, BEFORE] = rows[r, FORCE] if rounds == 0 else force  # a blow says nothing about the next step
+        rows[r, LONG_BEFORE] = rows[r, BEFORE] if rounds == 0 else force  # a blow says nothing about the next step
+        rows[r, BEFORE] = rows[r, FORCE] if rounds == 0 else force
         rows[r, FORCE] = force
     foresee(joints.soft, bodies, joints, begin, end, dt)
     turn, growth = settle(bodies, joints, island, dt)
@@ -169,16 +171,19 @@ def hold_island(bodies, joints, island, dt):
 
 @kernel
 def start_impulses(joints, tile, tile_end, dt):
-    """Forces change little from step to step: start with the line through the last two.
+    """Forces change little from step to step: start with the parabola through the last three.
 
-    Rows that say nothing new start from zero. No solution changes them, and so the line would go on for ever, and
-    with it a stress of the loop in itself, until its rounding breaks it.
+    Where it bends more than it rises, they only go up and down, by rounding: a parabola would make seven times as much
+    of that, where their mean lets it die away. Rows that say nothing new start from zero. No solution changes them, and
+    so the parabola would go on for ever, and with it a stress of the loop in itself, until its rounding breaks it.
     """
     rows = joints.rows
     for t in range(tile, tile_end):
         for i in range(3):
             r = 3 * t + i
-            impulse = dt * (2.0 * rows[r, FORCE] - rows[r, BEFORE]) * rows[r, LIVE]
+            force, last = rows[r, FORCE], rows[r, BEFORE]
+            rise, bend = force - last, force - 2.0 * last + rows[r, LONG_BEFORE]
+            impulse = dt * (force + rise + bend if abs(bend) < abs(rise) else 0.5 * (force + last)) * rows[r, LIVE]
             if joints.factor[9 * (joints.envelope[t, ZERO] + t) + 4 * i] == 0.0:
                 impulse = 0.0
             joints.change[r] = joints.impulse[r] = impulse
@@ -231,7 +236,8 @@ def hold_or_give_way(bodies, joints, island, dt):
     stop_kick(bodies, joints, island)
     if hold_exactly(bodies, joints, island, dt, TOLERANCE, ACCEPTABLE * size, TOLERABLE * size):
         for r in range(3 * joints.island[island, TILE], 3 * joints.island[island + 1, TILE]):
-            joints.rows[r, FORCE] = joints.rows[r, BEFORE] = joints.impulse[r] / dt
+            force = joints.impulse[r] / dt
+            joints.rows[r, FORCE] = joints.rows[r, BEFORE] = joints.rows[r, LONG_BEFORE] = force
         begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
         foresee(joints.soft, bodies, joints, begin, end, dt)
         turn, growth = settle(bodies, joints, island, dt)
@@ -335,7 +341,7 @@ def give_way(bodies, joints, island, dt):
             restore(bodies, joints, island)  # and stay where they were
         slow_down(bodies, joints, island, math.exp(-dt / CALM))
     for r in range(3 * joints.island[island, TILE], 3 * joints.island[island + 1, TILE]):
-        joints.rows[r, FORCE] = joints.rows[r, BEFORE] = 0.0
+        joints.rows[r, FORCE] = joints.rows[r, BEFORE] = joints.rows[r, LONG_BEFORE] = 0.0
 
 
 @kernel
