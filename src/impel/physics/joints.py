@@ -83,6 +83,7 @@ GRIP = 35  # columns in all
 # velocity and angular momentum before the joints act; the best position and orientation while gaps are closed.
 KEPT_POSITION, KEPT_ORIENTATION, INVERSE, KEPT_VELOCITY, KEPT_MOMENTUM = 0, 3, 7, 13, 16
 BEST_POSITION, BEST_ORIENTATION = 19, 22
+KEPT_SPIN = BEST_POSITION  # while impulses are sought, which is never while gaps are closed
 
 # Columns of `island`: where its joints, their tiles, its bodies, the pairs of joints and the blank tiles begin.
 JOINT, TILE, MEMBER, PAIR, BLANK = range(5)
@@ -153,12 +154,15 @@ class Joints:
     impulse: Floats  # (R,) scratch
     place: Annotated[Floats2, 26]  # (N, 26) scratch: KEPT_POSITION ... BEST_ORIENTATION
     effort: Floats  # (I,) scratch, J: of the joints in the first half of a hard step, else infinite
+    poor: Floats  # (I,) scratch: 1 where the joints did not stand the step well
     spare: Spare
 
     size: Floats  # (I,) m: of the structure that an island is
     apart: Annotated[Floats2, 2]  # (J, 2) gap over that size, and rad: how far each joint is apart; see gaps.py
 
-    STATE = ("coordinate", "active", "broken", "load", "grip", "normal", "rows", "factor")
+    worth: Floats  # (I,) J: the energy before poor steps that were taken all the same, else infinite; see thrift.py
+
+    STATE = ("coordinate", "active", "broken", "load", "grip", "normal", "rows", "factor", "worth")
     KEPT = ("fixed",)  # a joint that is made later takes its bodies as they are then
 
 
@@ -211,6 +215,8 @@ def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
         impulse=np.zeros(rows),
         place=np.zeros((len(movable), 26)),
         effort=np.full(len(islands), np.inf),
+        poor=np.zeros(len(islands)),
+        worth=np.full(len(islands), np.inf),
         spare=_spare(specs, bodies, pattern, len(soft)),
         size=_sizes(specs, bodies, islands),
         apart=np.zeros((len(specs), 2)),

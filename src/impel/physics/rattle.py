@@ -88,7 +88,7 @@ CALM = 4e-4  # s: how fast motion dies that cannot go on
 
 
 @kernel
-def hold_positions(bodies, joints, dt):
+def hold_positions(bodies, joints, gravity, dt):
     """Move all bodies by a step so that the joints hold. Velocities hold the first half-kick before, and stay at
     half time after; key-framed bodies are already in place. Returns the verdict."""
     verdict = GOOD
@@ -101,7 +101,8 @@ def hold_positions(bodies, joints, dt):
         keep_grip(joints, island)
         held = hold_island(bodies, joints, island, dt)
         if held == DIVERGED:
-            held = hold_or_give_way(bodies, joints, island, dt)
+            held = hold_or_give_way(bodies, joints, island, gravity, dt)
+        joints.poor[island] = 1.0 if held > GOOD else 0.0
         verdict = max(verdict, held)
     return verdict
 
@@ -229,7 +230,7 @@ def effort(bodies, joints, island):
 
 
 @kernel
-def hold_or_give_way(bodies, joints, island, dt):
+def hold_or_give_way(bodies, joints, island, gravity, dt):
     """What happens in a step in which the quick way fails. Returns the verdict."""
     size = min(joints.size[island], 1.0)
     restore(bodies, joints, island)
@@ -253,6 +254,8 @@ def hold_or_give_way(bodies, joints, island, dt):
     joints.effort[island] = GAVE_WAY
     restore(bodies, joints, island)
     give_way(bodies, joints, island, dt)
+    if not driven(bodies, joints, island):
+        pay_for_lift(bodies, joints, island, gravity, dt)
     return DIVERGED
 
 
@@ -337,11 +340,30 @@ def give_way(bodies, joints, island, dt):
             gap = close_evenly(bodies, joints, island, CLOSINGS, CLOSED)
             if gap <= closed and _way(bodies, joints, island) <= most:
                 break
-        if _way(bodies, joints, island) > most and not driven(bodies, joints, island):
+        lost = not gap < math.inf or _way(bodies, joints, island) > most  # it is infinite where that is not a number
+        if lost and not driven(bodies, joints, island):
             restore(bodies, joints, island)  # and stay where they were
         slow_down(bodies, joints, island, math.exp(-dt / CALM))
     for r in range(3 * joints.island[island, TILE], 3 * joints.island[island + 1, TILE]):
         joints.rows[r, FORCE] = joints.rows[r, BEFORE] = joints.rows[r, LONG_BEFORE] = 0.0
+
+
+@kernel
+def pay_for_lift(bodies, joints, island, gravity, dt):
+    """Take from the velocities of an island what it rose beyond them while its gaps were closed, which is a jump and no
+    motion that gravity will brake. What cannot pay for it stays where it was."""
+    lift = 0.0
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
+        i = joints.members[k]
+        jump = sub(get3(bodies.position, i), get3_at(joints.place, i, KEPT_POSITION))
+        lift -= bodies.mass[i] * dot(gravity, axpy(-dt, get3(bodies.velocity, i), jump))
+    if lift > 0.0:
+        energy = motion(bodies, joints, island)
+        if lift < energy:
+            slow_down(bodies, joints, island, math.sqrt(1.0 - lift / energy))
+        else:
+            restore(bodies, joints, island)
+            slow_down(bodies, joints, island, math.exp(-dt / CALM))
 
 
 @kernel
@@ -389,9 +411,12 @@ def follow_way(bodies, joints, island, dt):
 
 @kernel
 def slow_down(bodies, joints, island, share):
-    """Leave this share of their velocities to the bodies of an island."""
+    """Leave this share of their velocities to the bodies of an island; none also of what is not a number."""
     for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
         i = joints.members[k]
+        if share == 0.0:
+            set3(bodies.velocity, i, (0.0, 0.0, 0.0))
+            set3(bodies.momentum, i, (0.0, 0.0, 0.0))
         set3(bodies.velocity, i, scale(get3(bodies.velocity, i), share))
         set3(bodies.momentum, i, scale(get3(bodies.momentum, i), share))
         set3(bodies.spin, i, spin_of(bodies, i, get3(bodies.momentum, i)))
@@ -451,6 +476,7 @@ def hold_velocities(bodies, joints):
         look(bodies, joints, begin, end, True)
         if joints.surfaces is not None and _goes_round(bodies, joints, begin, end):
             verdict = IMPRECISE
+            joints.poor[island] = 1.0
         lean(bodies, joints, island)
         hard, most = joints.effort[island] < math.inf, 0.0
         if hard:
@@ -470,6 +496,7 @@ def hold_velocities(bodies, joints):
             lost, left = effort(bodies, joints, island) - joints.effort[island], motion(bodies, joints, island)
             if lost > FINE_LOST * left:
                 verdict = IMPRECISE
+                joints.poor[island] = 1.0
             if not left <= most and not driven(bodies, joints, island):  # what joints allow is a part of what there was
                 slow_down(bodies, joints, island, math.sqrt(most / left) if left < BURST * most else 0.0)
         respin(bodies, joints, island)
