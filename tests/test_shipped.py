@@ -1,6 +1,7 @@
 """Kernels compiled ahead of time into a library: the same results, and only where it fits."""
 
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -8,9 +9,11 @@ import sys
 
 import pytest
 
+from impel.kernel.compiling import Kernel
 from impel.kernel.inner import PLAIN
 from impel.kernel.shipped import platform_name
-from impel.kernel.shipping import TARGETS
+from impel.kernel.shipping import MATHEMATICS, TARGETS
+from impel.stage import step
 
 pytestmark = [
     pytest.mark.skipif(
@@ -152,3 +155,17 @@ def test_other_arguments_than_those_it_was_made_for_are_compiled(place, made):
     told, notice = run(place, code, IMPEL_CACHE_DIR=str(place / "others"))
     assert told.startswith(made)
     assert "impel: compiling" in notice
+
+
+def test_scenes_need_no_mathematics_that_the_library_cannot_have():
+    """Numba has some of its own, `ldexp` for one: a kernel with it would be left out."""
+    waiting, kernels, called = [step.play], set(), set()
+    while waiting:
+        kernel = waiting.pop()
+        if kernel not in kernels:
+            kernels.add(kernel)
+            mentioned = [kernel.py_func.__globals__.get(name) for name in kernel.py_func.__code__.co_names]
+            waiting += [each for each in mentioned if isinstance(each, Kernel)]
+            called |= {name for name in kernel.py_func.__code__.co_names if callable(getattr(math, name, None))}
+    assert len(kernels) > 300
+    assert called - MATHEMATICS == {"isfinite"}  # which takes no call

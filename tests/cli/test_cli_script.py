@@ -84,10 +84,31 @@ def test_who_waits_for_others_is_told_from_who_is_held_up() -> None:
 
 
 def test_names_of_limits_do_not_pile_up() -> None:
-    from impel.analysis.script import _with_room
+    from impel.analysis.script import _now_and_then, labelled
 
     marks = [(0.01 * k, "elbow" if k % 2 else "shoulder") for k in range(800)]
-    written = list(_with_room(marks, 8.0))
-    assert {name for _, name in written} == {"elbow", "shoulder"}
-    assert len(written) < 12
-    assert min(b - a for (a, _), (b, _) in pairwise(written)) > 0.2
+    written = labelled([(time, name, "red") for time, name in _now_and_then(marks, 8.0)], 8.0)
+    assert {text for _, text, _ in written} == {"shoulder, elbow", "elbow, shoulder"}
+    assert min(b - a for (a, *_), (b, *_) in pairwise(written)) > 2.0
+    many = labelled([(0.0, f"box{k}", "red") for k in range(9)], 8.0)
+    assert [text for _, text, _ in many] == ["box0, box1, box2, box3 +5"]
+
+
+def test_no_label_lies_on_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As wide as the letters are drawn: of a ball that touches two boxes of a tower within 0.1 s, twice."""
+    from matplotlib.figure import Figure
+
+    boxes = []
+
+    def measured(sheet: Figure, *given: object, **options: object) -> None:
+        sheet.canvas.draw()
+        texts = [text for axes in sheet.axes for text in axes.texts]
+        boxes.extend((text.get_text(), text.get_window_extent()) for text in texts)
+        saved(sheet, *given, **options)
+
+    saved = Figure.savefig
+    monkeypatch.setattr(Figure, "savefig", measured)
+    draw_file(Path("examples/hop.yaml"), tmp_path / "hop.png")
+    assert any("tower3, tower2" in text for text, _ in boxes)
+    for k, (_, box) in enumerate(boxes):
+        assert not any(box.overlaps(other) for _, other in boxes[:k])

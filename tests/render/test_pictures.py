@@ -174,10 +174,27 @@ def test_what_creeps_is_not_drawn_again_and_still_nobody_sees_it():
     take.position[:, 1] = [0, 0, 0.5]
     take.position[:, 1, 0] += np.linspace(0, 1e-5, 31)
     film = prepare(take, SIZE)
-    assert not plate_of(film, range(24), canvas_for(SIZE)).moves.any()
+    drawn = list(exposures(film, range(31)))
+    assert all(each is drawn[0] for each in drawn)
+    film.position[:] = take.position
+    assert np.count_nonzero(expose(film, 30) != drawn[30]) < 1e-3 * drawn[30].size
+    take.position[:, 1, 0] += np.linspace(0, 0.1, 31)
+    film = prepare(take, SIZE)
+    assert np.abs(film.position[:, 1] - take.position[:, 1]).max() < 1e-3
+    assert np.ptp(film.position[:, 1, 0]) > 0.099
+
+
+def test_a_plate_serves_until_something_else_moves():
+    take = parade(12, 60)
+    take.position[:, 2:9], take.orientation[:, 2:9] = take.position[0, 2:9], take.orientation[0, 2:9]
+    take.position[40:, 3] += 0.1
+    film, canvas = prepare(take, SIZE), canvas_for(SIZE)
+    plate = plate_of(film, range(16), canvas)
+    assert plate_of(film, range(16, 32), canvas, plate) is plate
+    assert plate_of(film, range(32, 48), canvas, plate) is not plate
+    assert plate_of(film, range(44, 60), canvas, plate) is not plate
     alone, together = drawn_upon_plates(film)
-    assert np.abs(alone.astype(int) - together).max() <= 40
-    assert np.count_nonzero(alone != together) < 1e-3 * alone.size
+    assert np.array_equal(alone, together)
 
 
 def test_a_floor_without_end_looks_the_same_by_one_sample(monkeypatch):

@@ -20,6 +20,13 @@ def document(tmp_path):
     return Document(TEXT, file=file, name=file.name, beside=tmp_path)
 
 
+def test_the_first_of_a_list_is_added_like_any_other(document):
+    document.edit(("pushes", 0), {"body": "ball", "force": [1, 0, 0]})
+    document.edit(("pushes", 1), {"body": "ball", "force": [2, 0, 0]})
+    assert [push.force for push in document.scene.pushes] == [(1, 0, 0), (2, 0, 0)]
+    assert document.text == TEXT + "pushes: [{body: ball, force: [1, 0, 0]}, {body: ball, force: [2, 0, 0]}]\n"
+
+
 def test_an_edit_changes_scene_and_text_and_can_be_undone_to_the_letter(document):
     document.edit(("bodies", "ball", "mass"), 3)
     assert document.scene.bodies["ball"].mass == 3

@@ -12,6 +12,17 @@ pytestmark = [
     pytest.mark.skipif(BROWSER is None, reason=MISSING),
 ]
 
+WEDGE = """\
+v 0 0 0
+v 0.3 0 0
+v 0 0.3 0
+v 0 0 0.3
+f 1 3 2
+f 1 2 4
+f 1 4 3
+f 2 3 4
+"""
+
 
 @pytest.fixture(scope="module")
 def browser():
@@ -111,6 +122,17 @@ def test_keys_are_added_and_removed_on_the_path_and_timed_ones_are_dragged(page)
     page.mouse.move(x + 60, y, steps=3)
     page.mouse.up()
     page.wait_for_function("studio.data.actors.ball.move.keys[4].time > 2.6")
+    ended(page)
+    passed = page.evaluate("studio.take.events.find((e) => e.kind === 'key passed' && e.details.key === 2).time")
+    x, y = page.evaluate(f"studio.key_on_timeline('ball', {passed})")
+    page.mouse.click(x, y)  # that alone goes there and picks it
+    page.wait_for_function("studio.selection?.key?.number === 2 && Array.isArray(studio.data.actors.ball.move.keys[2])")
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 10, y, steps=3)
+    page.mouse.up()
+    page.wait_for_function(f"studio.data.actors.ball.move.keys[2].time > {passed}")
+    page.wait_for_selector("#field-actors-ball-move-keys-2-time")
 
 
 def test_a_shape_is_another_kind_of_shape_at_once(page):
@@ -121,6 +143,124 @@ def test_a_shape_is_another_kind_of_shape_at_once(page):
     page.wait_for_selector("#field-bodies-tower3-shape-cylinder-length")
     page.keyboard.press("Control+z")
     page.wait_for_selector("#field-bodies-tower3-shape-box")
+
+
+def test_the_gizmo_stands_where_the_body_is_now_and_moves_its_start(page):
+    opened(page, "hop.yaml")
+    page.evaluate("studio.play(false); studio.go_to(studio.take.frames - 1)")
+    page.wait_for_function("studio.shown.frame === studio.take.frames - 1")
+    page.click("#outline .item[data-group=bodies][data-name=tower3]")
+    at, shown = page.evaluate("studio.data.bodies.tower3.at"), place(page, "tower3", "studio.take.frames - 1")
+    assert at != pytest.approx(shown, abs=0.1), "it was knocked over"
+    assert page.evaluate("studio.handle_at()") == pytest.approx(shown, abs=1e-4)
+    x, y = at_rest(page, "studio.handle_on_screen()")
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x, y - 20, steps=3)
+    page.mouse.up()
+    page.wait_for_function("studio.data.bodies.tower3.at[2] > 1.01")
+    moved = page.evaluate("studio.data.bodies.tower3.at")
+    assert moved[:2] == pytest.approx(at[:2], abs=1e-3), "straight up, wherever it lies now"
+
+
+def test_a_body_gets_another_name_and_whoever_speaks_of_it_knows(page):
+    opened(page, "hop.yaml")
+    page.evaluate("studio.play(false)")
+    page.click("#outline .item[data-group=bodies][data-name=ball]")
+    page.keyboard.press("F2")
+    page.keyboard.type("tower1")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#inspector .wrong:has-text('is there already')")
+    page.fill("#field-name", "bouncer")
+    page.keyboard.press("Enter")
+    page.wait_for_function("studio.data.bodies.bouncer && studio.data.actors.bouncer && !studio.data.bodies.ball")
+    page.wait_for_selector("#outline .item[data-group=bodies][data-name=bouncer][aria-current=true]")
+    page.keyboard.press("Control+z")
+    page.wait_for_function("studio.data.bodies.ball && !studio.data.bodies.bouncer")
+
+
+def offered(page, what, text=None):
+    page.click(f"#outline button[aria-label='Add {what}']")
+    if text is not None:
+        page.click(f"#menu button:has-text('{text}')")
+
+
+def test_what_a_scene_is_made_of_is_added_in_the_page(page, folder):
+    (folder / "wedge.obj").write_text(WEDGE)
+    opened(page, "hop.yaml")
+    page.evaluate("studio.play(false); studio.go_to(60)")
+    for kind in ("box", "blob", "compound", "mesh"):
+        offered(page, "a body", kind)
+        page.wait_for_function(f"studio.selection?.name === '{kind}1' && studio.data.bodies.{kind}1?.shape.{kind}")
+    page.wait_for_function("studio.data.bodies.mesh1.shape.mesh.file === 'wedge.obj'")
+    page.select_option("#field-bodies-mesh1-shape-kind", "convex")
+    page.wait_for_function("studio.data.bodies.mesh1.shape.convex?.file === 'wedge.obj'")
+    offered(page, "wishes of a body", "box1")
+    page.wait_for_function("studio.data.actors.box1?.move.keys.length === 2")
+    offered(page, "an appointment")
+    page.wait_for_function("studio.data.appointments?.meeting1.cues.join() === 'ball.move.4,box1.move.1'")
+    page.select_option("#field-appointments-meeting1-cues-0", "ball.move.2")
+    page.wait_for_function("studio.data.appointments.meeting1.cues.join() === 'ball.move.2,box1.move.1'")
+    offered(page, "a push", "box1")
+    page.wait_for_function("studio.data.pushes?.[0].body === 'box1' && studio.data.pushes[0].from === 1")
+    offered(page, "a camera", "from this view")
+    page.wait_for_function("studio.data.camera?.from.length === 3")
+    offered(page, "a camera")  # a cut is all that is left: what was the only camera comes before it
+    page.wait_for_function("!studio.data.camera && studio.data.cameras?.map(({time}) => time).join() === '0,1'")
+    page.keyboard.press("Control+z")
+    page.wait_for_function("studio.data.camera && !studio.data.cameras")
+
+
+def test_a_joint_becomes_another_kind_with_what_that_needs(page):
+    opened(page, "saloon.yaml")
+    page.evaluate("studio.play(false)")
+    name = page.evaluate("Object.keys(studio.data.joints).find((name) => studio.data.joints[name].hinge)")
+    page.click(f"#outline .item[data-group=joints][data-name='{name}']")
+    page.select_option(f"#field-joints-{name}-kind", "ball")
+    page.wait_for_function(f"studio.data.joints['{name}'].ball && !studio.data.joints['{name}'].limits")
+    page.select_option(f"#field-joints-{name}-kind", "hinge")
+    page.wait_for_function(f"studio.data.joints['{name}'].hinge && studio.data.joints['{name}'].axis")
+
+
+def test_what_is_offered_is_picked_by_keys(page):
+    opened(page, "hop.yaml")
+    page.focus("#export")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#menu:popover-open")
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate("document.activeElement.textContent") == "NPZ take"
+    page.keyboard.press("ArrowUp")
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    assert download.value.suggested_filename == "hop.csv"
+    page.wait_for_selector("#menu:popover-open", state="hidden")
+
+
+def test_a_toy_is_picked_from_its_palette_framed_and_changed(page):
+    opened(page, "hop.yaml")
+    page.click("#toys")
+    page.select_option("#toy-figure", "luxo")
+    page.fill("#toy-evaluations", "100")
+    page.click("#toy-search")
+    page.wait_for_selector("#palette .card canvas")
+    page.click("#palette .card")
+    page.wait_for_function("studio.take?.toy && studio.take.ended && studio.shown?.run === studio.take.run")
+    page.wait_for_selector("[aria-label='Phase plot']:not([hidden])")
+    page.evaluate("studio.play(false)")
+    for frame in (0, "studio.take.frames - 1"):  # it runs off, and stays in the middle
+        page.evaluate(f"studio.go_to({frame})")
+        page.wait_for_function(f"studio.shown.frame === {frame}")
+        x, y = page.evaluate("studio.on_screen(studio.take.names[1])")
+        box = page.locator("#view").bounding_box()
+        assert 0.25 < (x - box["x"]) / box["width"] < 0.75
+        assert 0.2 < (y - box["y"]) / box["height"] < 0.8
+    run = page.evaluate("studio.take.run")
+    page.focus("#inspector input[type=range][aria-label=lasts]")
+    page.keyboard.press("PageUp")
+    page.wait_for_function(f"studio.take.run > {run} && studio.take.toy")
+    page.click("#inspector >> text=Back to the scene")
+    page.wait_for_function("!studio.take.toy && studio.take.ended")
+    page.wait_for_selector("#outline .item[data-name=ball]")
 
 
 def test_a_slider_that_is_drawn_without_a_stop_shows_one_motion_after_the_other(page):
@@ -257,6 +397,41 @@ def test_by_keyboard_alone(page):
     page.wait_for_function("Math.floor(studio.frame) === 1")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.tagName") == "BUTTON"
+    page.click("#outline .item[data-group=bodies][data-name=tower1]")
+    page.click("#inspector > details > summary")
+    assert page.evaluate("document.activeElement.id") == "view", "after a click the keys are for the stage"
+    playing = page.evaluate("studio.playing")
+    page.focus("#field-bodies-tower1-fixed")
+    page.keyboard.press(" ")
+    page.wait_for_function("studio.data.bodies.tower1.fixed === true")
+    assert page.evaluate("studio.playing") == playing
+
+
+def test_the_view_is_that_of_the_scenes_cameras(page, folder):
+    cuts = "cameras: [{time: 0, from: [1, -6, 2], to: [0, 0, 0]}, {time: 1, from: [9, 0, 2], to: [0, 0, 1], fov: 20}]\n"
+    cuts = cuts.replace("fov: 20}", "fov: 20}, {time: 2, follow: ball, from: [0, -3, 1]}")
+    (folder / "cuts.yaml").write_text((folder / "hop.yaml").read_text() + cuts)
+    page.reload()
+    page.wait_for_selector("#gallery[open]")
+    opened(page, "cuts.yaml")
+    page.evaluate("studio.play(false)")
+    page.keyboard.press("v")
+    ball = place(page, "ball", 150), place(page, "ball", 0)
+    for frame, seen in (
+        (30, [1, -6, 2]),
+        (60, [9, 0, 2]),
+        (150, [x + a - b for x, a, b in zip([0, -3, 1], *ball)]),
+        (59, [1, -6, 2]),
+    ):
+        page.evaluate(f"studio.go_to({frame})")
+        page.wait_for_function(f"studio.shown.frame === {frame}")
+        assert page.evaluate("studio.seen().from") == pytest.approx(seen, abs=2e-3)
+    box = page.locator("#view").bounding_box()
+    page.mouse.move(box["x"] + 300, box["y"] + 150)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 330, box["y"] + 150, steps=2)
+    page.mouse.up()
+    assert page.get_attribute("#through", "aria-pressed") == "false", "who turns the view has it"
 
 
 def test_every_control_has_a_name(page):

@@ -19,10 +19,12 @@ ALARM, TIED, PATIENT = "#c0392b", "#3aafa9", "#d9a441"
 LATE = 0.03  # s: less cannot be seen
 READABLE = 0.3  # of white, in light
 NAMED_AGAIN = 0.25  # of the take: not before that is a joint at its limit named again
-LETTER = 0.0065  # of the take: the width of one
+LETTER = 0.0052  # of the take: the width of one, measured
 MOST_NAMED = 24  # contacts of an actor that are named
 MOST_NUMBERED = 40  # keys of a path whose numbers are written
+MOST_JOINED = 4  # names that stand behind each other
 Span = tuple[float, float]
+Label = tuple[float, str, str]  # when, what, in which colour
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,8 +207,7 @@ def _draw_rows(axes: Any, take: Take, plan: Plan, rows: list[Row], end: float) -
         elif row.kind == "limits":
             limits = sorted(_limits(take, plan, row.actor))
             axes.plot([time for time, _ in limits], [y] * len(limits), ls="", marker="^", ms=4, color=ALARM, alpha=0.7)
-            for time, text in _with_room(limits, end):
-                _write(axes, time, y, text, ALARM)
+            _label(axes, y, [(time, text, ALARM) for time, text in _now_and_then(limits, end)], end)
         else:
             falls = [e for e in take.events if e["kind"] == "footfall" and e["subject"].startswith(f"{row.actor}.")]
             axes.plot([fall["time"] for fall in falls], [y] * len(falls), ls="", marker="v", ms=4, color=ink)
@@ -246,10 +247,10 @@ def _draw_keys(axes: Any, take: Take, plan: Plan, label: str, y: int, ink: str, 
             axes.plot([time, turns_red], [y, y], color=PATIENT, lw=2, zorder=2)
             if turns_red < met[key]:
                 axes.plot([turns_red, met[key]], [y, y], color=ALARM, lw=2, zorder=2)
-    for (_, number), time in met.items():
+    for time in met.values():
         axes.plot([time], [y], marker="o", ms=3.6, color=ink, zorder=4)
-        if numbered:
-            _write(axes, time, y, str(number), ink)
+    if numbered:
+        _label(axes, y, [(time, str(number), ink) for (_, number), time in met.items()], end)
     for time in _when(take, "strength saturated", label):
         axes.plot([time], [y + 0.28], marker="|", ms=4, color=ALARM, alpha=0.6)
 
@@ -289,8 +290,8 @@ def _draw_goals(axes: Any, take: Take, label: str, y: int, ink: str, end: float)
             axes.plot([mark.time], [y], marker="x", ms=8, mew=2.2, color=ALARM, zorder=4)
         elif mark.met:
             axes.plot([mark.time], [y], marker="o", ms=3.6, color=ink, zorder=4)
-        if len(marks) <= MOST_NUMBERED:
-            _write(axes, mark.time, y, str(mark.number), ink)
+    if len(marks) <= MOST_NUMBERED:
+        _label(axes, y, [(mark.time, str(mark.number), ink) for mark in marks], end)
 
 
 def _touches(take: Take, plan: Plan, actor: str) -> list[tuple[float, float, str]]:
@@ -318,20 +319,22 @@ def _ties(take: Take, plan: Plan) -> dict[str, tuple[str, str]]:
 
 def _draw_touches(axes: Any, take: Take, plan: Plan, actor: str, y: int, end: float) -> None:
     named: dict[str, float] = {}
+    labels: list[Label] = []
     for begin, over, other in sorted(_touches(take, plan, actor)):
         axes.plot(
             [begin, max(over, begin + 0.004 * end)], [y, y], color=SOFT, lw=3.5, alpha=0.35, solid_capstyle="butt"
         )
         if len(named) < MOST_NAMED and begin - named.get(other, -end) > 0.08 * end:
             named[other] = begin
-            _write(axes, begin, y, other, SOFT)
+            labels.append((begin, other, SOFT))
     for name, bodies in _ties(take, plan).items():
         if actor not in bodies:
             continue
         made = _when(take, "joint made", name) or [0.0]
         gone = sorted(_when(take, "joint let go", name) + _when(take, "joint broke", name)) or [end]
         axes.plot([made[0], gone[0]], [y, y], color=TIED, lw=6, alpha=0.8, solid_capstyle="butt", zorder=3)
-        _write(axes, made[0], y, name, TIED)
+        labels.append((made[0], name, TIED))
+    _label(axes, y, labels, end)
 
 
 def _limits(take: Take, plan: Plan, actor: str) -> Iterator[tuple[float, str]]:
@@ -340,14 +343,35 @@ def _limits(take: Take, plan: Plan, actor: str) -> Iterator[tuple[float, str]]:
             yield event["time"], event["subject"] + (" broke" if event["kind"] == "joint broke" else "")
 
 
-def _with_room(marks: list[tuple[float, str]], end: float) -> Iterator[tuple[float, str]]:
-    """Of marks with names, those whose names have room, each name only now and then."""
+def _now_and_then(marks: list[tuple[float, str]], end: float) -> Iterator[tuple[float, str]]:
+    """Of marks with names, those that were not named a moment ago."""
     named: dict[str, float] = {}
-    free = -end
     for time, text in marks:
-        if time >= free and time - named.get(text, -end) > NAMED_AGAIN * end:
-            named[text], free = time, time + LETTER * len(text) * end
+        if time - named.get(text, -end) > NAMED_AGAIN * end:
+            named[text] = time
             yield time, text
+
+
+def labelled(labels: list[Label], end: float) -> list[Label]:
+    """Labels of a row that do not lie on each other: what has no room of its own stands behind the one before it."""
+    placed: list[tuple[float, list[str], str]] = []
+    for time, text, ink in sorted(labels):
+        if placed and time < placed[-1][0] + _width(placed[-1][1]) * end:
+            if text not in placed[-1][1]:
+                placed[-1][1].append(text)
+        else:
+            placed.append((time, [text], ink))
+    return [(time, _joined(texts), ink) for time, texts, ink in placed]
+
+
+def _joined(texts: list[str]) -> str:
+    more = len(texts) - MOST_JOINED
+    return ", ".join(texts) if more <= 0 else f"{', '.join(texts[:MOST_JOINED])} +{more}"
+
+
+def _width(texts: list[str]) -> float:
+    """Of the take, with a gap."""
+    return LETTER * (len(_joined(texts)) + 1)
 
 
 def _draw_meetings(axes: Any, take: Take, plan: Plan, place: dict[Row, int]) -> None:
@@ -360,5 +384,6 @@ def _draw_meetings(axes: Any, take: Take, plan: Plan, place: dict[Row, int]) -> 
             axes.plot([kept[0]] * len(lines), lines, ls="", marker="D", ms=8, mfc="none", mec=color(n), mew=1.3)
 
 
-def _write(axes: Any, time: float, y: float, text: str, ink: str) -> None:
-    axes.annotate(text, (time, y), xytext=(4, 5), textcoords="offset points", color=ink, fontsize=7, va="center")
+def _label(axes: Any, y: float, labels: list[Label], end: float) -> None:
+    for time, text, ink in labelled(labels, end):
+        axes.annotate(text, (time, y), xytext=(4, 7), textcoords="offset points", color=ink, fontsize=7, va="center")

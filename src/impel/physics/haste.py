@@ -34,7 +34,7 @@ NO_USE, HURRY, HALVE = range(3)  # what to do about a step that contact did not 
 @kernel(inline=True)
 def part_of(dt, haste):
     """The part of a step that a pair, or a body, in so much haste takes at once."""
-    return dt if haste == 0.0 else math.ldexp(dt, -int(haste))
+    return dt / (1 << int(haste))
 
 
 @kernel(inline=True)

@@ -31,8 +31,11 @@ def _spiral(count: int, power: float) -> Any:
 
 
 def _taps(disc: Any) -> tuple[Any, ...]:
-    """Where in the unit disc to look: across, down, and how far from the middle, each by itself for wide loops."""
-    return tuple(np.ascontiguousarray(each) for each in (*disc.T, np.linalg.norm(disc, axis=-1)))
+    """Where in the unit disc to look: across, down, and how far from the middle, each by itself for wide loops.
+
+    In single precision, as the sun's map: twice as many at once.
+    """
+    return tuple(np.array(each, np.float32) for each in (*disc.T, np.linalg.norm(disc, axis=-1)))
 
 
 # Denser inside: thin things near their contact must not slip through.
@@ -40,7 +43,7 @@ BLOCKER_X, BLOCKER_Y, BLOCKER_R = _taps(SEARCH * _spiral(24, 0.9))
 BLUR_X, BLUR_Y, BLUR_R = _taps(_spiral(64, 0.5))
 FEW_X, FEW_Y, FEW_R = _taps(_spiral(64, 0.5)[::4])  # where no blocker was found
 # Parts of a texel in which blur is counted, and its most in texels: whole numbers are added several at once.
-FINE, HIGH = 1024.0, 1e4
+FINE, HIGH = np.float32(1024.0), np.float32(1e4)
 
 Vector = tuple[float, float, float]
 
@@ -74,11 +77,11 @@ def texel_of(point, sun, size):
 @kernel(inline=True)
 def _free(radius, across, down, away, x, y, flat, slope_x, slope_y, per_texel, depth):
     """How many of the taps about a texel see the sun over what stands in the map."""
-    free = 0
+    free, rise = np.int32(0), np.float32(0.5) * per_texel * radius
     for k in range(len(away)):
         i, j = np.int32(y + radius * down[k]), np.int32(x + radius * across[k])
-        above = depth[i, j] - (flat + slope_x * j + slope_y * i)
-        free += not above > 0.5 * per_texel * radius * away[k]
+        above = depth[i, j] - (flat + slope_x * np.float32(j) + slope_y * np.float32(i))
+        free += np.int32(not above > rise * away[k])
     return free
 
 
@@ -91,7 +94,8 @@ def sunlit(count, points, facets, sun, depth, coarse, lit):
     """
     size = len(depth)
     texel = 1.0 / sun.scale
-    per_texel = texel / SOFTNESS  # m of height that blur one texel
+    per_texel = np.float32(texel / SOFTNESS)  # m of height that blur one texel
+    none, narrow, rise = np.float32(0.0), np.float32(BLUR), np.float32(0.5) * per_texel
     for f in range(count):
         p, n = get3(points, f), get3(facets, f)
         x, y = texel_of(p, sun, size)
@@ -103,23 +107,24 @@ def sunlit(count, points, facets, sun, depth, coarse, lit):
             continue
         # The facet continues as a plane under the taps; without that, slopes would shadow themselves.
         facing = max(facing, FACING)
-        slope_x, slope_y = -dot(n, sun.right) * texel / facing, dot(n, sun.up) * texel / facing
+        steep_x, steep_y = -dot(n, sun.right) * texel / facing, dot(n, sun.up) * texel / facing
         z += texel * (1.0 + 0.3 / facing)  # what curves away from the plane must not shadow itself either
-        flat = z - slope_x * (x - 0.5) - slope_y * (y - 0.5)
-        blockers, height = 0, np.int32(0)
+        flat = np.float32(z - steep_x * (x - 0.5) - steep_y * (y - 0.5))
+        x, y, slope_x, slope_y = np.float32(x), np.float32(y), np.float32(steep_x), np.float32(steep_y)
+        blockers, height = np.int32(0), np.int32(0)
         for k in range(len(BLOCKER_R)):
             i, j = np.int32(y + BLOCKER_Y[k]), np.int32(x + BLOCKER_X[k])
-            above = depth[i, j] - (flat + slope_x * j + slope_y * i)
+            above = depth[i, j] - (flat + slope_x * np.float32(j) + slope_y * np.float32(i))
             # What is low hides the sun only from close by (and a floor must not darken the wall it meets).
-            blocks = above > 0.5 * per_texel * BLOCKER_R[k]
-            blockers += blocks
-            height += np.int32(FINE * min(max(above / per_texel, 0.0), HIGH)) if blocks else np.int32(0)
+            blocks = above > rise * BLOCKER_R[k]
+            blockers += np.int32(blocks)
+            height += np.int32(FINE * min(max(above / per_texel, none), HIGH)) if blocks else np.int32(0)
         if blockers > 0:
-            radius = min(max(height / (FINE * blockers), BLUR), SEARCH)
+            radius = min(max(np.float32(height / (FINE * blockers)), narrow), np.float32(SEARCH))
             free = _free(radius, BLUR_X, BLUR_Y, BLUR_R, x, y, flat, slope_x, slope_y, per_texel, depth)
             lit[f] = free / len(BLUR_R)
         else:
-            free = _free(BLUR, FEW_X, FEW_Y, FEW_R, x, y, flat, slope_x, slope_y, per_texel, depth)
+            free = _free(narrow, FEW_X, FEW_Y, FEW_R, x, y, flat, slope_x, slope_y, per_texel, depth)
             lit[f] = free / len(FEW_R)
 
 

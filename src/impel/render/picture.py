@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.render import light
-from impel.render.camera import hair
 from impel.render.overlays import draw_overlays
 from impel.render.patches import shade_patches
 from impel.render.scenery import Film
@@ -25,6 +24,7 @@ class Plate(NamedTuple):
 
     sheet: Sheet
     moves: NDArray[np.bool_]  # (N,) bodies that are not in it
+    frame: int  # that the others are from
 
 
 def expose(
@@ -52,31 +52,39 @@ def still_from(film: Film, frames: Sequence[int]) -> Sequence[int]:
     return frames[: next(moved, len(frames))]
 
 
-def plate_of(film: Film, frames: Sequence[int], canvas: Canvas) -> Plate | None:
-    """The plate that these frames have in common; None if the camera moves, or they are too few to be worth it."""
-    shots = [film.shot_at(frame) for frame in frames]
-    if len(frames) < FEW or shots[0] is not shots[-1] or np.ptp(shots[0].eye[frames], axis=0).any():
+def looks_the_same(film: Film, frame: int, other: int) -> bool:
+    """Whether nothing is seen to move from one frame to another, nor the camera."""
+    return len(still_from(film, [frame, other])) == 2 and not _moves(film, [frame, other]).any()
+
+
+def plate_of(film: Film, frames: Sequence[int], canvas: Canvas, before: Plate | None = None) -> Plate | None:
+    """The plate that these frames have in common; None if the camera moves, or they are too few to be worth it.
+
+    It is the one `before` if that would look the same.
+    """
+    if len(frames) < FEW or len(still_from(film, frames)) < len(frames):
         return None
     moves = _moves(film, frames)
+    if before is not None and np.array_equal(moves, before.moves):
+        since = [before.frame, frames[0]]
+        if len(still_from(film, since)) == 2 and not (_moves(film, since) & ~moves).any():
+            return before
     rows, columns = light.tiles_of(film.size)
     sheet = blank(film.size, rows * columns)
     setting = set_up(film, frames[0], canvas, without=moves)
     _draw(film, setting, np.ones((rows, columns), bool), canvas, sheet)
-    return Plate(sheet, moves)
+    return Plate(sheet, moves, frames[0])
 
 
 def _moves(film: Film, frames: Sequence[int]) -> NDArray[np.bool_]:
-    """(N,) the body is seen to move in these frames, by more than a hair; or is lost in some."""
-    shot, first = film.shot_at(frames[0]), frames[0]
-    shift = np.linalg.norm(film.position[frames] - film.position[first], axis=-1).max(axis=0)
-    turn = 2 * np.linalg.norm(film.orientation[frames] - film.orientation[first], axis=-1).max(axis=0)
-    size = np.where(film.outsides.bound > 0, film.outsides.bound, 1e9)  # wires tell none
-    moves = shift + turn * size
-    moves[list(film.ropes.values())] = np.inf
+    """(N,) the body moves in these frames, or is lost in some."""
+    shifts = (film.position[frames] != film.position[frames[0]]).any(axis=(0, 2))
+    moves = shifts | (film.orientation[frames] != film.orientation[frames[0]]).any(axis=(0, 2))
+    moves[list(film.ropes.values())] = True
     for name in soft_bodies(film.take):
         if np.ptp(film.take.soft[f"{name}.first"][[min(frames), max(frames) + 1]]) > 0:
-            moves[film.take.index(name)] = np.inf
-    return np.asarray(~(moves <= hair(shot, first, film.size)))
+            moves[film.take.index(name)] = True
+    return np.asarray(moves)
 
 
 def _draw(film: Film, setting: Setting, tiles: NDArray[np.bool_], canvas: Canvas, sheet: Sheet) -> None:
@@ -104,7 +112,8 @@ def _draw(film: Film, setting: Setting, tiles: NDArray[np.bool_], canvas: Canvas
 
 def patches_of(tiles: NDArray[np.bool_], size: tuple[int, int]) -> NDArray[np.int64]:
     """The tiles (rows, columns) as patches, each of neighbours in one row."""
-    steps = np.diff(np.pad(tiles, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+    none = np.zeros((len(tiles), 1), np.int8)
+    steps = np.diff(np.concatenate([none, tiles, none], axis=1), axis=1)
     row, left = np.nonzero(steps == 1)
     _, right = np.nonzero(steps == -1)
     edges = np.stack([row, row + 1, left, right], axis=-1) * light.TILE
@@ -149,7 +158,8 @@ def _parted(film: Film, setting: Setting, triangles: NDArray[np.bool_]) -> NDArr
     down, across = np.meshgrid(tile * np.arange(rows + 1), tile * np.arange(columns + 1), indexing="ij")
     corners = np.stack([across, down, np.ones_like(down)], axis=-1)
     ends = setting.clip[film.meshes.triangles[triangles]][:, :, [0, 1, 3]]  # (T, 3, 3)
-    sides = np.cross(ends, np.roll(ends, -1, axis=1)).reshape(-1, 3)
-    beyond = corners @ sides.T > 0.0  # (rows + 1, columns + 1, 3T)
+    after = ends[:, [1, 2, 0]]
+    sides = ends[..., [1, 2, 0]] * after[..., [2, 0, 1]] - ends[..., [2, 0, 1]] * after[..., [1, 2, 0]]
+    beyond = corners @ sides.reshape(-1, 3).T > 0.0  # (rows + 1, columns + 1, 3T)
     around = np.stack([beyond[:-1, :-1], beyond[:-1, 1:], beyond[1:, :-1], beyond[1:, 1:]])
     return np.asarray((around.any(axis=0) & ~around.all(axis=0)).any(axis=-1))

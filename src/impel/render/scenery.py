@@ -13,7 +13,7 @@ from impel.geometry.meshes import MARK, PLANE_SIDE, Mesh, colors_of, marks_of, m
 from impel.motion.orientations import matrix_from_quaternion
 from impel.render import light, shading
 from impel.render.action import corners_of, heights_of, moving_bodies, on_stage
-from impel.render.camera import Shot, camera_matrix, given_shot, rested, shot_of
+from impel.render.camera import Shot, camera_matrix, given_shot, hair, rested, shot_of
 from impel.render.lines import laid, line_points, lines_of
 from impel.render.raster import rasterise
 from impel.takes.cameras import cuts_of
@@ -109,7 +109,7 @@ def prepare(take: Take, size: tuple[int, int], *, also: Floats | None = None) ->
     meshes.vertices[thin] += THREAD * shot.radius * meshes.normals[thin]
     paint, outsides = _paint(shapes, meshes, solid, moves, planes, shot)
     outsides.kind[solid < 1.0] = light.FIELD_NONE  # glass hides no light
-    return Film(
+    film = Film(
         take=take,
         stage=stage,
         shots=shots,
@@ -122,6 +122,19 @@ def prepare(take: Take, size: tuple[int, int], *, also: Floats | None = None) ->
         casts=~planes[meshes.body] & (solid[meshes.body] == 1.0),
         ropes={line.rope: first_line + i for i, line in enumerate(lines) if line.rope is not None},
     )
+    _rest(film)
+    return film
+
+
+def _rest(film: Film) -> None:
+    """Let bodies stand still while they are not seen to move: what comes to rest creeps for long."""
+    size = np.where(film.outsides.bound > 0, film.outsides.bound, 1e9)  # wires tell none
+    for frame in range(1, len(film.position)):
+        at, turned = film.position[frame], film.orientation[frame]
+        before, turned_before = film.position[frame - 1], film.orientation[frame - 1]
+        shift, turn = np.linalg.norm(at - before, axis=-1), 2 * np.linalg.norm(turned - turned_before, axis=-1)
+        still = shift + turn * size <= hair(film.shot_at(frame), frame, film.size)
+        at[still], turned[still] = before[still], turned_before[still]
 
 
 def _accompanied(poses: Floats, home: list[float], owners: list[int | None]) -> Floats:
@@ -183,7 +196,8 @@ def _paint(
         name = next(iter(shape))
         if name in KINDS and name not in ("blob", "mesh"):
             kind[i], size[i] = KINDS[name].number, size_of(shape)
-    bound = np.linalg.norm(np.maximum(np.abs(low), np.abs(high)), axis=-1)
+    corner = np.linalg.norm(np.maximum(np.abs(low), np.abs(high)), axis=-1)
+    bound = np.maximum.reduceat(np.linalg.norm(meshes.vertices, axis=-1), meshes.starts[:-1])
     bound[planes] = 1e6  # m: a plane is near everything
     boards = np.array(["box" in shape for shape in shapes], bool) & ~moves
     boards &= (half[:, :2].min(axis=-1) > 0.6 * shot.radius) & (half[:, 2] < half[:, :2].min(axis=-1))
@@ -198,7 +212,7 @@ def _paint(
         radius=float(shot.radius),
         square=_round_length(shot.radius / 2),
     )
-    reach = light.OPEN_REACH * np.median(bound[moves]) if moves.any() else 0.1 * shot.radius
+    reach = light.OPEN_REACH * np.median(corner[moves]) if moves.any() else 0.1 * shot.radius
     return paint, light.Outsides(kind, size, bound, float(min(reach, 0.14 * shot.radius)))
 
 

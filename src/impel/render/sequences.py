@@ -12,7 +12,7 @@ from impel.cores import available_cores
 from impel.render.action import is_told, moving_bodies
 from impel.render.ghosts import pointed_at
 from impel.render.overlays import chosen_overlays
-from impel.render.picture import Picture, expose, plate_of, still_from
+from impel.render.picture import Picture, expose, looks_the_same, plate_of, still_from
 from impel.render.scenery import Film, prepare
 from impel.render.setting import canvas_bytes, canvas_for
 from impel.takes.take import Take, path_at
@@ -147,16 +147,19 @@ def exposures(
     workers = max(1, min(available_cores(), len(frames), MEMORY // canvas_bytes(film.size)))
     canvases = [canvas_for(film.size) for _ in range(workers + 1)]
     waiting: deque[Future[Picture]] = deque()
-    fresh = 0  # from where on another plate is due
+    plate, fresh = None, 0  # and from where on another one is due
     with ThreadPoolExecutor(workers) as pool:
         try:
+            latest: Future[Picture] | None = None
             for done in range(len(frames)):
                 while len(waiting) < workers and done + len(waiting) < len(frames):
                     k = done + len(waiting)
-                    if k == fresh:
-                        stretch = still_from(film, frames[k : k + STRETCH])
-                        plate, fresh = plate_of(film, stretch, canvases[-1]), k + len(stretch)
-                    waiting.append(pool.submit(expose, film, frames[k], drawn, canvases[k % workers], plate))
+                    if latest is None or drawn or not looks_the_same(film, frames[k - 1], frames[k]):
+                        if k >= fresh:
+                            stretch = still_from(film, frames[k : k + STRETCH])
+                            plate, fresh = plate_of(film, stretch, canvases[-1], plate), k + len(stretch)
+                        latest = pool.submit(expose, film, frames[k], drawn, canvases[k % workers], plate)
+                    waiting.append(latest)
                 yield waiting.popleft().result()
                 if progress:
                     progress(done + 1, len(frames))

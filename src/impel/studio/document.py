@@ -8,7 +8,8 @@ from typing import Any
 from impel.files import Problem, format_document, only_below, parse_document, read_text, writing
 from impel.scene import Scene
 from impel.scene.reading import scene_beside
-from impel.studio.text import REMOVED, with_value
+from impel.studio.names import renamed
+from impel.studio.text import REMOVED, with_name, with_value
 from impel.studio.text import Path as FieldPath
 
 MOST_UNDONE = 500  # changes
@@ -67,6 +68,20 @@ class Document:
         self._gesture = gesture
         self._edits.append((path, value))
         self.data, self.scene, self.problems = data, scene, []
+
+    def rename(self, group: str, name: str, new: str) -> None:
+        """Give an entry another name, here and wherever it is spoken of.
+
+        Raises `Problem`, and changes nothing, if the result would not be a scene.
+        """
+        entries, fields = renamed(self.data, group, name, new)
+        text = self.text
+        for path, value in fields:
+            text = with_value(text, path, value, as_json=self.as_json)
+        for path in entries:
+            text = with_name(text, path, new, as_json=self.as_json)
+        self.scene_of(parse_document(text, self.name, as_json=self.as_json))
+        self.write(text)
 
     def write(self, text: str) -> None:
         """Take another text, whether it is a scene or not: a person is writing."""
@@ -188,6 +203,8 @@ def _with(data: Any, path: FieldPath, value: Any) -> Any:
     if not path:
         return value
     head, rest = path[0], path[1:]
+    if data is None and isinstance(head, int):
+        data = []
     if isinstance(data, list) and isinstance(head, int):
         if not 0 <= head <= len(data):
             raise Problem(f"{head}: there are only {len(data)}")

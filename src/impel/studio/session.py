@@ -19,6 +19,7 @@ from typing import Any
 from impel.complaints import name_like, say
 from impel.files import Problem, read_text
 from impel.scene import Scene, scene_schema
+from impel.scene.joints import ALL_MAY, ALLOWED, NEEDED
 from impel.studio.affected import affected_from
 from impel.studio.document import UNSAVED, Document, new_text
 from impel.studio.examples import EXAMPLES, example_folders, example_text
@@ -30,11 +31,13 @@ from impel.takes.soft import soft_bodies
 from impel.toys.figure import built_in_figures
 
 SCENE_ENDINGS = (".yaml", ".yml", ".json")
+MESH_ENDINGS = (".obj", ".stl", ".ply", ".glb")
 MOST_PATH = 64  # parts of a field's name
 MOST_FILES = 500
 AFTERWARDS = 3.0  # s: so long is kept of what was played after the last push or change
 MOST_EXPORTS = 8  # that can be fetched
 MOST_MESHES = 10_000  # that can be fetched
+TIES = {kind: {"needed": NEEDED[kind], "allowed": (*ALLOWED[kind], *ALL_MAY)} for kind in NEEDED}  # joints, by kind
 BALL: dict[str, Any] = {"shape": {"sphere": 0.1}, "mass": 1.0, "color": "#f2a541"}  # what is thrown
 
 
@@ -73,7 +76,9 @@ class Session:
 
     def enter(self, client: Client) -> None:
         self.clients.append(client)
-        client.tell({"tell": "welcome", "schema": scene_schema(), "root": str(self.root), "examples": EXAMPLES})
+        client.tell(
+            {"tell": "welcome", "schema": scene_schema(), "ties": TIES, "root": str(self.root), "examples": EXAMPLES}
+        )
         client.tell(self._document())
         if self.shown is not None:
             client.tell(self._cast(self.shown))
@@ -116,19 +121,13 @@ class Session:
     # Files
 
     def do_files(self) -> dict[str, Any]:
-        """Scenes below the directory that the studio was opened in."""
-        found: list[str] = []
-        for folder, folders, files in os.walk(self.root):
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
-            found += [
-                str(Path(folder, name).relative_to(self.root))
-                for name in sorted(files)
-                if name.endswith(SCENE_ENDINGS) and not name.startswith(".")
-            ]
-            if len(found) >= MOST_FILES or len(Path(folder).relative_to(self.root).parts) > 3:
-                folders.clear()
+        """Scenes below the directory that the studio was opened in, and meshes below that of the scene."""
         unsaved = sorted(file.name[1 : -len(UNSAVED)] for file in self.root.glob(f".*{UNSAVED}"))
-        return {"files": found[:MOST_FILES], "unsaved": [Path(name).stem for name in unsaved]}
+        return {
+            "files": _files(self.root, SCENE_ENDINGS),
+            "meshes": _files(self.document.beside, MESH_ENDINGS),
+            "unsaved": [Path(name).stem for name in unsaved],
+        }
 
     def do_open(self, file: str | None = None, example: str | None = None) -> dict[str, Any]:
         """Open a scene file, or a copy of an example."""
@@ -213,6 +212,12 @@ class Session:
             None if moved_up else where,
             looked_at=frame,
         )
+
+    def do_rename(self, group: Any = None, name: Any = None, to: Any = None) -> None:
+        """Give a body, a walker, a joint or an appointment another name, wherever the scene speaks of it."""
+        if not all(isinstance(word, str) for word in (group, name, to)):
+            raise Problem("rename: needs `group`, `name` and `to`, three texts")
+        self._edit(lambda: self.document.rename(group, name, to))
 
     def do_write(self, text: str) -> None:
         """Take another text."""
@@ -511,6 +516,21 @@ class Session:
     def _tell(self, message: dict[str, Any]) -> None:
         for client in self.clients:
             client.tell(message)
+
+
+def _files(root: Path, endings: tuple[str, ...]) -> list[str]:
+    """Files below a directory, not too deep in it, seen from there."""
+    found: list[str] = []
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        found += [
+            str(Path(folder, name).relative_to(root))
+            for name in sorted(files)
+            if name.lower().endswith(endings) and not name.startswith(".")
+        ]
+        if len(found) >= MOST_FILES or len(Path(folder).relative_to(root).parts) > 3:
+            folders.clear()
+    return found[:MOST_FILES]
 
 
 def _path(path: Any) -> tuple[str | int, ...]:

@@ -13,7 +13,7 @@ Path = tuple[str | int, ...]  # such as ("actors", "ball", "move", "keys", 2)
 
 REMOVED = object()  # instead of a value: take the field out
 _ALIAS = re.compile(r"\*[^\s,\]}]+")
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")  # names that need no quotes
+_PLAIN = re.compile(r"[A-Za-z_]\w*([. ]\w+)*", re.ASCII)  # names, and what is made of them, that need no quotes ...
 
 
 def with_value(text: str, path: Path, value: Any, *, as_json: bool = False) -> str:
@@ -40,6 +40,15 @@ def with_value(text: str, path: Path, value: Any, *, as_json: bool = False) -> s
     if value is REMOVED:
         return _without(text, way)
     return _replaced(text, *way[-1], _written(value, as_json))
+
+
+def with_name(text: str, path: Path, name: str, *, as_json: bool = False) -> str:
+    """The text with another name for an entry, which stays where it is."""
+    node = _composed(text)
+    for part in path[:-1]:
+        node = _entries(node)[_find(node, part) or 0][1]
+    key, _ = node.value[_find(node, path[-1]) or 0]
+    return _spliced(text, key.start_mark.index, key.end_mark.index, _name(name, as_json))
 
 
 def _replaced(text: str, node: Any, k: int, new: str) -> str:
@@ -182,7 +191,12 @@ def _plain(node: Any) -> Any:
 
 
 def _name(name: str, as_json: bool) -> str:
-    return json.dumps(name) if as_json or not _PLAIN.fullmatch(name) else name
+    return json.dumps(name, ensure_ascii=as_json) if as_json or not _is_plain(name) else name
+
+
+def _is_plain(text: str) -> bool:
+    """... unless YAML takes them for something else, as it does `on`."""
+    return bool(_PLAIN.fullmatch(text)) and parse_document(f"v: {text}", "value")["v"] == text
 
 
 def _written(value: Any, as_json: bool) -> str:
@@ -197,6 +211,8 @@ def _written(value: Any, as_json: bool) -> str:
         return f"{value:.9g}"
     if as_json or not isinstance(value, str):
         return json.dumps(value)
+    if _is_plain(value):
+        return value
     text = format_document({"v": value}).removeprefix("v:").strip()
     plain = "\n" not in text and not set(text) & set(",[]{}") and not text.startswith(("|", ">"))
     return text if plain or text[:1] in "'\"" else json.dumps(value, ensure_ascii=False)

@@ -17,7 +17,7 @@ from impel.files import Problem
 from impel.geometry.meshes import mesh_of
 from impel.takes import Take
 from impel.toys.figure import Figure, built_in_figures, load_figure
-from impel.toys.measures import labelled, phase
+from impel.toys.measures import labelled, phase, series
 from impel.toys.performance import take_of
 from impel.toys.periods import bifurcate, period_name
 from impel.toys.synthesis import objective_for, palette
@@ -92,7 +92,7 @@ class Toybox:
         self._run()
 
     def plot(self, kind: str, parameter: str, low: float, high: float) -> None:
-        """Its settled motion in the plane of tilt and height; or how that depends on one parameter."""
+        """Its settled motion in the plane of tilt and height; or how its tilt depends on one parameter."""
         toy, figure = self._picked()
         if kind == "phase":
             self._order(lambda: self._phase(toy, figure))
@@ -167,19 +167,16 @@ class Toybox:
         found = phase(toy, figure)
         title = f"falls after {found.fell:.2f} s" if found.fell is not None else period_name(found.period)
         labels = [labelled(found.x), labelled(found.y)]
-        self.tell({"tell": "plot", "title": title, "labels": labels, "line": _plain(found.curve[::2])})
+        told = {"tell": "plot", "kind": "phase", "title": title, "labels": labels}
+        self.tell(told | {"line": _plain(found.curve[::2]), "points": _plain(found.marks)})
 
     def _bifurcation(self, toy: Toy, figure: Figure, parameter: str, values: NDArray[np.float64]) -> None:
         found = bifurcate(toy, figure, parameter, values, cycles=120, keep=24)
-        points = [
-            [float(value), float(height)]
-            for value, states in zip(found.values, found.states)
-            for height in states[:, 1]
-            if np.isfinite(height)
-        ]
+        tilts = series(figure, found.rows, found.states, "tilt")
+        points = [(value, tilt) for value, row in zip(found.values, tilts) for tilt in row if np.isfinite(tilt)]
         kinds = ", ".join(dict.fromkeys(period_name(period) for period, _, _ in found.windows()))
-        told = {"tell": "plot", "title": f"{parameter}: {kinds}", "labels": [parameter, "height"]}
-        self.tell(told | {"points": _plain(points)})
+        labels = [parameter, f"{labelled('tilt')} at the start of a cycle"]
+        self.tell({"tell": "plot", "kind": "bifurcation", "title": kinds, "labels": labels, "points": _plain(points)})
 
 
 def preview(toy: Toy, figure: Figure) -> dict[str, Any]:

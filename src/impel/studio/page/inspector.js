@@ -4,18 +4,17 @@ import { make } from "./make.js";
 
 const HUGE = 1e6; // a bound beyond it bounds nothing that a person would slide to
 const MOST_ENTRIES = 100; // of a list that is shown one by one; longer ones are for the text
-const FORMS = { sphere: 0.2, box: [0.4, 0.4, 0.4], capsule: { radius: 0.1, length: 0.4 }, cylinder: { radius: 0.2, length: 0.4 }, plane: {} }; // to begin with
 let gestures = Date.now();
 
 export class Inspector {
-  constructor(element, scene, edit, moment, moving, start) {
+  // given: scene() -> the scene as it is written; edit(path, value | undefined, gesture) -> promise; rename(path, name) ->
+  // promise; moment() -> { seconds, live }: what is looked at; moving() -> whether a slider is on its way; start(path) ->
+  // a value to begin with, if there is one; form(kind, before) -> a shape of another kind; tie(kind, before) -> a joint of another kind; names(path) -> the
+  // names that a field can hold, if there are only so many.
+  constructor(element, given) {
+    Object.assign(this, given);
     this.element = element;
-    this.scene = scene; // () -> the scene as it is written
-    this.start = start; // (path) -> a value to begin with, if there is one
     this.open = new Set(); // which parts were unfolded
-    this.edit = edit; // (path, value | undefined, gesture) -> promise
-    this.moving = moving; // () -> whether a slider is on its way
-    this.moment = moment; // () -> { seconds, live }: what is looked at
     this.refreshers = [];
   }
 
@@ -42,11 +41,26 @@ export class Inspector {
     this.refreshers = [];
     const found = this.schema_at(path), schema = this.choices(found).find((choice) => choice.properties) ?? found;
     this.element.replaceChildren(
-      make("h1", { textContent: title }),
+      ...(path.length === 2 && typeof path[1] === "string" ? this.named(path) : [make("h1", { textContent: title })]),
       make("p", { textContent: found.description ?? schema.description ?? "" }),
       ...this.fields(schema, path, data),
       ...extra.filter(Boolean),
     );
+  }
+
+  // A heading that can be written: another name, wherever the scene speaks of it.
+  named(path) {
+    const wrong = make("span", { className: "wrong", role: "alert" }), name = path.at(-1);
+    const rename = () => {
+      const to = box.value.trim();
+      if (to === name || to === "") { box.value = name; wrong.textContent = ""; return; }
+      this.rename(path, to).catch((lines) => { wrong.textContent = lines.map(short).join("\n"); });
+    };
+    const box = make("input", {
+      id: "field-name", type: "text", value: name, spellcheck: false, "aria-label": "name", title: "Its name: write another one (F2)", onchange: rename,
+      onkeydown: ({ key }) => { if (key === "Escape") box.value = name; if (key === "Enter" || key === "Escape") box.blur(); },
+    });
+    return [make("h1", { className: "named" }, box), wrong];
   }
 
   // Shows a place in space that is written as [x, y, z].
@@ -82,16 +96,16 @@ export class Inspector {
     return fold;
   }
 
-  // Which of its kinds it is, of those that it can become just so.
+  // Which of its kinds it is, of those that it can become.
   kind(schema, path, data, kinds, kind) {
-    const alike = (name) => FORMS[name] !== undefined || JSON.stringify(bare(schema.properties[name])) === JSON.stringify(bare(schema.properties[kind]));
+    const form = (to) => this.form(to, data) ?? (JSON.stringify(bare(schema.properties[to])) === JSON.stringify(bare(schema.properties[kind])) ? data[kind] : undefined);
     const id = `field-${path.join("-")}-kind`, wrong = make("span", { className: "wrong", role: "alert" });
     const become = (to) => {
       const { [kind]: old, ...rest } = at(this.scene(), path);
-      return this.edit(path, { [to]: FORMS[to] ?? old, ...rest }).catch((lines) => { select.value = kind; wrong.textContent = lines.map(short).join("\n"); });
+      return this.edit(path, path[0] === "joints" ? this.tie(to, { [to]: old, ...rest }) : { [to]: form(to), ...rest }).catch((lines) => { select.value = kind; wrong.textContent = lines.map(short).join("\n"); });
     };
     const select = make("select", { id, onchange: (e) => become(e.target.value) },
-      ...kinds.filter((name) => name === kind || alike(name)).map((name) => make("option", { value: name, textContent: name.replaceAll("_", " "), selected: name === kind })));
+      ...kinds.filter((name) => name === kind || form(name) !== undefined).map((name) => make("option", { value: name, textContent: name.replaceAll("_", " "), selected: name === kind })));
     return make("div", { className: "field" }, make("label", { htmlFor: id, textContent: "kind" }), make("div", { className: "row" }, select), wrong);
   }
 
@@ -125,6 +139,8 @@ export class Inspector {
     }
     const list = choices.find((choice) => choice.type === "array" && choice.items && this.choices(this.resolve(choice.items)).some((entry) => entry.properties || (entry.maxItems === 3 && entry.items?.type === "number")));
     if (list && Array.isArray(value) && value.length <= MOST_ENTRIES) return this.entries(name, list, path, value, set, reset);
+    const names = this.names(path);
+    if (names && choices.some((choice) => choice.type === "array" && choice.items?.type === "string" && choice.maxItems !== 2)) return this.several(name, schema, path, value ?? [], names, set, wrong, reset);
     const start = value === undefined ? this.start(path) : undefined;
     if (start !== undefined) {
       return make("div", { className: "field" }, make("label", {}, name, make("span", { className: "unset", textContent: "not set" })),
@@ -150,6 +166,8 @@ export class Inspector {
       return make("div", { className: "row" },
         make("input", { id, type: "color", value: (now ?? "#888888").slice(0, 7), onfocus: () => { gestures += 1; }, oninput: (e) => set(e.target.value, gestures) }));
     }
+    const names = this.names(path);
+    if (names && (now === undefined || typeof now === "string")) return this.choice(id, path, names, now, set);
     if (words.length && !number) {
       const select = make("select", { id, onchange: (e) => set(e.target.value) }, ...words.map((word) => make("option", { value: word, textContent: word, selected: word === now })));
       if (now === undefined) select.selectedIndex = -1;
@@ -194,8 +212,10 @@ export class Inspector {
     const scale = slide(schema.maximum <= 100 ? undefined : level(value, 0), schema.minimum, schema.maximum);
     const range = make("input", { type: "range", min: 0, max: 1000, step: 1, "aria-label": `${path.at(-1)} as a slider` });
     const box = make("input", { id, type: "text", spellcheck: false, onchange: (e) => set(e.target.value.trim() === "" ? undefined : read(e.target.value)) });
+    const said = make("output", { className: "unset" });
     const show = (to) => {
       value = to;
+      said.textContent = tidy(level(to, this.moment().seconds) ?? NaN) || "";
       if (document.activeElement !== box) box.value = to === undefined ? "" : plain(to);
       if (document.activeElement !== range) range.value = scale.to(level(to, this.moment().seconds) ?? (schema.minimum + schema.maximum) / 2);
     };
@@ -204,11 +224,12 @@ export class Inspector {
     grasped(range, begin);
     range.addEventListener("input", () => {
       const to = tidy(scale.from(Number(range.value)));
+      said.textContent = to;
       set(Array.isArray(value) && !this.moment().live ? [...value.filter(([time]) => time < since), [since, to]] : to, gesture);
     });
     this.refreshers.push((data) => show(at(data, path)));
     show(value);
-    return make("div", {}, make("div", { className: "row" }, range), make("div", { className: "row" }, box));
+    return make("div", {}, make("div", { className: "row" }, range, said), make("div", { className: "row" }, box));
   }
 
   vector(id, schema, path, value, set) {
@@ -224,9 +245,29 @@ export class Inspector {
     return make("div", { className: "row" }, ...boxes);
   }
 
+  // One of several names.
+  choice(id, path, names, value, set) {
+    const all = [...new Set(value === undefined ? names : [...names, value])];
+    const select = make("select", { id, onchange: (e) => set(e.target.value) }, ...all.map((name) => make("option", { value: name, textContent: name, selected: name === value })));
+    if (value === undefined) select.selectedIndex = -1;
+    return this.kept(path, select, (input, to) => { input.value = to; });
+  }
+
+  // A list of names: each can be another one, or none.
+  several(name, schema, path, value, names, set, wrong, reset) {
+    const free = names.filter((other) => !value.includes(other));
+    const one = (entry, k) => make("div", { className: "row" },
+      make("select", { id: `field-${path.join("-")}-${k}`, "aria-label": `${name} ${k}`, onchange: (e) => set(value.map((other, j) => (j === k ? e.target.value : other))) },
+        ...[entry, ...free].map((other) => make("option", { value: other, textContent: other, selected: other === entry }))),
+      make("button", { className: "reset", textContent: "×", title: "Take it out", "aria-label": `Take ${entry} out`, onclick: () => set(value.length > 1 ? value.filter((_, j) => j !== k) : undefined) }));
+    return make("div", { className: "field" }, make("label", {}, name, reset), ...value.map(one), wrong,
+      make("div", { className: "row" }, make("button", { textContent: "Add one more", disabled: !free.length, "aria-label": `Add one more to ${name}`, onclick: () => set([...value, free[0]]) })),
+      make("small", { textContent: schema.description ?? "" }));
+  }
+
   // Two bodies that a joint ties together, or one and the world.
   pair(id, path, value, set) {
-    const names = [...new Set(["world", ...Object.keys(this.scene().bodies ?? {}), ...value])];
+    const names = [...new Set([...this.names([...path, 0]), ...value])];
     const boxes = value.map((name, k) => make("select", {
       id: k === 0 ? id : `${id}-${k}`, "aria-label": `${path.at(-1)} ${["first", "second"][k]}`, onchange: () => set(boxes.map((box) => box.value)),
     }, ...names.map((other) => make("option", { value: other, textContent: other, selected: other === name }))));

@@ -8,14 +8,17 @@ import { Inspector, at } from "./inspector.js";
 import { Timeline, goals_of } from "./timeline.js";
 import { Plots } from "./plots.js";
 import { Toys } from "./toys.js";
+import { offering } from "./menu.js";
+import { KINDS as SHAPES, a_body, a_move, a_push, an_appointment, cues_of, free_bodies, joint_as, names_for, new_name, shape_of, start_of, with_cut } from "./adding.js";
 
 const PATIENCE = 150; // ms that the old picture stays while the new take has not come to this moment
 const SLOW = 500; // ms after which one is told what is waited for
+const THROWN = 10; // m/s, about, of a ball
 const HINT = 6000; // ms that something to know is shown
 let gestures = Date.now();
 
 const state = {
-  data: null, looks: {}, take: null, frame: 0, playing: false, loop: true, selection: null, live: false, opened: false, owed: 0,
+  data: null, looks: {}, forms: [], take: null, frame: 0, playing: false, loop: true, selection: null, live: false, opened: false, owed: 0,
   connected: false, clocked: 0,
 };
 window.studio = state; // for whoever looks from outside, such as tests
@@ -40,11 +43,12 @@ const link = new Link({
 });
 
 const tell = {
-  welcome({ schema, examples, root }) {
-    Object.assign(state, { schema, examples, root });
+  welcome({ schema, examples, root, ties }) {
+    Object.assign(state, { schema, examples, root, ties });
     inspector.schema = schema;
   },
   document(message) {
+    if (state.opened !== message.opened || state.name !== message.name || state.file !== message.file) find_forms();
     head(message);
     state.data = message.data;
     state.opened = message.opened;
@@ -72,13 +76,15 @@ const tell = {
     state.due = message.run;
     state.live = message.live;
     state.events_shown = false;
-    if (message.live) { state.playing = false; state.frame = message.kept; }
+    if (message.live) state.playing = false;
     else state.frame = Math.min(state.frame, state.take.frames - 1); // it may be shorter
-    if (message.toy && first) follow(0); // it runs off
     if (state.toy && !message.toy) { state.toy = null; follow(undefined); lay_out(); show_fields(); }
     state.look = first || before?.toy !== message.toy;
     const slow = setTimeout(() => notice("Making the shapes …", "shapes"), SLOW);
-    view.cast(state.take, state.looks).finally(() => { clearTimeout(slow); notice(null, "shapes"); }).then(() => { show_keys(); state.fresh = true; wake(); later("dots", color_dots); });
+    view.cast(state.take, state.looks).finally(() => { clearTimeout(slow); notice(null, "shapes"); }).then(() => {
+      if (message.toy && view.take?.toy && !before?.toy) follow(view.solid()); // it runs off
+      show_keys(); state.fresh = true; wake(); later("dots", color_dots);
+    });
     later("run", () => {
       show_time();
       for (const line of message.doubts) notice(line, "doubt");
@@ -111,7 +117,8 @@ const tell = {
   toy(message) {
     const other = state.toy !== message.figure;
     show_tab("inspector");
-    if (other || !get("toy-plot")) toys.show(message, get("inspector"));
+    if (other || !get("toy-plots")) toys.show(message, get("inspector"));
+    toys.tell(message);
     if (other) { state.framed = null; play(true); }
     state.toy = message.figure;
   },
@@ -136,7 +143,7 @@ function head({ name, file, dirty, undo, redo, problems, looks }) {
 
 function put(data, path, value) {
   let here = data;
-  for (const part of path.slice(0, -1)) here = here[part] ??= {};
+  path.slice(0, -1).forEach((part, k) => { here = here[part] ??= typeof path[k + 1] === "number" ? [] : {}; });
   if (value === null || value === undefined) Array.isArray(here) ? here.splice(path.at(-1), 1) : delete here[path.at(-1)];
   else here[path.at(-1)] = value;
 }
@@ -204,18 +211,32 @@ function send_held() {
 
 const view = new Viewport(get("view"), {
   picked(body, key) { if (!state.take?.toy) select(key ? { ...key.owner, key } : body === undefined ? null : owner(state.take.names[body])); },
-  dragged(handle, place) { edit(handle.path, place.map((x) => Number(x.toFixed(4))), `drag ${state.gesture}`).catch(complain); },
-  released() { state.gesture = ++gestures; },
+  dragged(handle, place) {
+    if (handle.since !== undefined && state.frame >= 1) notice("This moves where it is at the start.", "hint");
+    edit(handle.path, place.map((x) => Number(x.toFixed(4))), `drag ${state.gesture}`).catch(complain);
+  },
+  released() { state.gesture = ++gestures; attach(); },
   added({ label }, point) { add_key(label, point); },
   grabbed(body, point, place) { return grab(body, point, place); },
   pulled(place) { if (state.pull !== undefined) pull.wish(place); },
   let_go() { release(); },
 });
-const inspector = new Inspector(get("inspector"), () => state.data, edit, () => ({ seconds: state.frame / (state.take?.fps ?? 60), live: state.live }), () => under_way !== null, start_of);
+const inspector = new Inspector(get("inspector"), {
+  edit, rename, scene: () => state.data, moment: () => ({ seconds: seconds_now(), live: state.live }), moving: () => under_way !== null,
+  start: (path) => start_of(path, state.data), names: (path) => names_for(path, state.data, state.take, state.forms),
+  form: (kind, before) => (SHAPES.includes(kind) ? shape_of(kind, before, state.forms) : undefined),
+  tie: (kind, before) => joint_as(kind, before, state.ties),
+});
 const timeline = new Timeline(get("timeline"), {
   scrubbed(frame) { state.playing = false; go_to(frame); },
-  moved(key, seconds) { edit([...key.path, "time"], Number(seconds.toFixed(2)), `time ${state.gesture}`).catch(complain); },
+  moved(key, seconds) { set_time(key.path, seconds, `time ${state.gesture}`); },
   done() { state.gesture = ++gestures; },
+  picked({ path, time }) {
+    state.playing = false;
+    go_to(Math.round(time * state.take.fps));
+    const key = keys_of(state.data).find((other) => written(other).join() === path.join());
+    select({ group: "actors", name: path[1], ...(key ? { key } : {}) });
+  },
 });
 const plots = new Plots(get("plots"), (name) => link.ask("channel", { name }), (frame) => { play(false); go_to(frame); });
 const toys = new Toys(get("palette"), (command, fields) => ask(command, fields), notice);
@@ -227,17 +248,21 @@ function owner(name) {
   return walker ? { group: "walkers", name: walker } : null;
 }
 
-// The keys and goals that can be dragged: those in the world.
+// Where a key is written, which may say only its place, or more.
+const written = ({ path }) => (path.at(-1) === "at" ? path.slice(0, -1) : path);
+const within = (key) => (key.in ? { within: state.take?.index.get(key.in) } : {});
+
+// The keys and goals that can be dragged.
 function keys_of(data) {
   const found = [];
   for (const [actor, wishes] of Object.entries(data?.actors ?? {})) {
     (wishes.move?.keys ?? []).forEach((key, number) => {
       const place = Array.isArray(key) ? key : key.at;
-      if (Array.isArray(place) && !key.in) found.push({ owner: { group: "actors", name: actor }, actor, kind: "move", number, at: place, path: ["actors", actor, "move", "keys", number, ...(Array.isArray(key) ? [] : ["at"])] });
+      if (Array.isArray(place)) found.push({ ...within(key), owner: { group: "actors", name: actor }, actor, kind: "move", number, at: place, path: ["actors", actor, "move", "keys", number, ...(Array.isArray(key) ? [] : ["at"])] });
     });
   }
   for (const { actor, goal, number, path } of goals_of(data)) {
-    if (Array.isArray(goal.at) && !goal.in) found.push({ owner: { group: "actors", name: actor }, actor, kind: "goal", number, at: goal.at, path: [...path, "at"] });
+    if (Array.isArray(goal.at)) found.push({ ...within(goal), owner: { group: "actors", name: actor }, actor, kind: "goal", number, at: goal.at, path: [...path, "at"] });
   }
   for (const [actor, walker] of Object.entries(data?.walkers ?? {})) {
     (Array.isArray(walker.path) ? walker.path : []).forEach((place, number) => found.push({ owner: { group: "walkers", name: actor }, actor: `${actor}.body`, kind: "path", number, at: place, level: true, path: ["walkers", actor, "path", number] }));
@@ -275,8 +300,8 @@ const away = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 
 function remove_selected() {
   const { key, group, name } = state.selection ?? {};
-  if (key) ask("edit", { path: key.path.at(-1) === "at" ? key.path.slice(0, -1) : key.path, remove: true }).then(() => select({ group, name }), () => {});
-  else if (group && name !== "") ask("edit", { path: [group, name], remove: true }).then(() => select(null), () => {});
+  if (key) ask("edit", { path: written(key), remove: true }).then(() => select({ group, name }), () => {});
+  else if (group === "camera" || (group && name !== "")) ask("edit", { path: group === "camera" ? [group] : [group, name], remove: true }).then(() => select(null), () => {});
 }
 
 // Selection
@@ -296,14 +321,17 @@ function select(selection) {
 function attach() {
   const { group, name, key } = state.selection ?? {};
   const body = state.take?.index.get(group === "actors" || group === "bodies" ? name : group === "walkers" ? `${name}.body` : undefined);
-  const bead = key && view.beads?.find(({ userData }) => userData.path.join() === key.path.join());
-  view.select(body, bead);
-  if (state.live || view.poking) view.attach(null);
-  else if (bead) view.attach(bead.userData, bead.userData.at);
-  else if (group === "bodies" && state.data.bodies[name] && !state.data.bodies[name].follows) view.attach({ path: ["bodies", name, "at"] }, state.data.bodies[name].at ?? [0, 0, 0]);
-  else if (group === "joints" && Array.isArray(state.data.joints?.[name]?.at)) view.attach({ path: ["joints", name, "at"] }, state.data.joints[name].at);
+  const bead = key && view.beads?.find(({ userData }) => written(userData).join() === written(key).join());
+  view.select(state.take?.toy ? undefined : body, bead);
+  if (state.live || view.poking || state.take?.toy) view.attach(null);
+  else if (bead) view.attach(bead.userData);
+  else if (group === "bodies" && state.data.bodies[name] && !state.data.bodies[name].follows) view.attach({ path: ["bodies", name, "at"], at: state.data.bodies[name].at ?? [0, 0, 0], since: body });
+  else if (group === "joints" && Array.isArray(state.data.joints?.[name]?.at)) view.attach({ path: ["joints", name, "at"], at: state.data.joints[name].at, since: tied(state.data.joints[name]), turned: true });
   else view.attach(null);
 }
+
+// The body that a joint goes along with.
+const tied = (joint) => Object.values(joint).filter((pair) => Array.isArray(pair) && pair.every((name) => typeof name === "string")).flat().map((name) => state.take?.index.get(name)).findLast((body) => body !== undefined);
 
 function mark_selection() {
   for (const item of get("outline").querySelectorAll(".item")) {
@@ -315,28 +343,48 @@ function show_fields() {
   const { group, name, key } = state.selection ?? {};
   if (!state.schema) return;
   if (!group || group === "world") inspector.show("World", ["world"], state.data?.world ?? {});
-  else if (group === "camera") inspector.show("Camera", ["camera"], state.data?.camera ?? {});
+  else if (group === "camera") inspector.show("Camera", ["camera"], state.data?.camera ?? {}, [camera_buttons(["camera"]), remove_button()]);
   else if (at(state.data, [group, name]) === undefined) inspector.element.replaceChildren();
-  else if (key && key.kind !== "path" && at(state.data, key.path) !== undefined) show_key(key);
-  else inspector.show(Array.isArray(state.data[group]) ? label_of(group, state.data[group][name]) : name, [group, name], at(state.data, [group, name]), [group === "bodies" ? wish_buttons(name) : null, remove_button()]);
+  else if (key && key.kind !== "path" && at(state.data, written(key)) !== undefined) show_key(key);
+  else inspector.show(Array.isArray(state.data[group]) ? label_of(group, state.data[group][name]) : name, [group, name], at(state.data, [group, name]), [group === "bodies" ? wish_buttons(name) : group === "cameras" ? camera_buttons([group, name]) : null, remove_button()]);
 }
 
 function show_key(key) {
-  const path = key.path.at(-1) === "at" ? key.path.slice(0, -1) : key.path, value = at(state.data, path);
+  const path = written(key), value = at(state.data, path);
   const title = `${key.kind === "goal" ? "Goal" : "Key"} ${key.number} of ${key.actor}`;
-  if (Array.isArray(value)) inspector.show_place(title, path, value, "Where it is to pass, in metres; or drag it in the view.", [
-    make("button", { textContent: "Give it a time, a hold or more", onclick: () => ask("edit", { path, value: { at: at(state.data, path) } }).then(() => select({ ...state.selection, key: { ...key, path: [...path, "at"] } })) }),
-    " ", make("button", { textContent: "Remove this key", onclick: remove_selected })]);
-  else inspector.show(title, path, value, [make("button", { textContent: `Remove this ${key.kind === "goal" ? "goal" : "key"}`, onclick: remove_selected })]);
+  const timed = make("button", { textContent: "Be there at the time shown", title: "Asks for it to be there at the time that the timeline shows", onclick: () => set_time(path, seconds_now()) });
+  const more = make("button", { textContent: "Hold, and more", title: "Fields for a hold, a frame and more", onclick: () => ask("edit", { path, value: { at: at(state.data, path) } }) });
+  const gone = make("button", { textContent: `Remove this ${key.kind === "goal" ? "goal" : "key"}`, onclick: remove_selected }), plain = Array.isArray(value);
+  const buttons = make("div", { className: "ask" }, timed, plain ? more : null, together(key), gone);
+  if (plain) inspector.show_place(title, path, value, "Where it is to pass, in metres; or drag it in the view.", [buttons]);
+  else inspector.show(title, path, value, [buttons]);
+}
+
+function set_time(path, seconds, gesture = null) {
+  const key = at(state.data, path), time = Number(seconds.toFixed(2));
+  return edit(...(Array.isArray(key) ? [path, { at: key, time }] : [[...path, "time"], time]), gesture).catch(complain);
+}
+
+// An appointment of this key with another one.
+function together(key) {
+  const own = `${key.actor}.${key.kind === "goal" ? "goals" : key.kind}.${key.number}`, others = cues_of(state.data).filter((cue) => cue.split(".")[0] !== key.actor);
+  if (!others.length) return null;
+  return offering(make("button", { textContent: "Together with …", title: "Who would be early waits: an appointment" }), () => others.map((cue) => [cue, () => add("appointments", new_name("meeting", state.data.appointments), { cues: [own, cue] })]));
+}
+
+// Where pictures are taken from: as it is looked at now.
+function camera_buttons(path) {
+  return make("div", { className: "ask" },
+    make("button", { textContent: "From this view", onclick: () => ask("edit", { path, value: { ...at(state.data, path), ...view.seen() } }).catch(() => {}) }),
+    make("button", { textContent: "Look through it", onclick: () => { if (path[0] === "cameras") go_to(Math.ceil(at(state.data, path).time * state.take.fps)); look_through(true); } }));
 }
 
 function wish_buttons(name) {
   const { fixed, at: place = [0, 0, 0] } = state.data.bodies[name];
   if (fixed) return null;
-  const keys = state.data.actors?.[name] ? null : make("button", { textContent: "Give it keys", onclick: () => ask("edit", { path: ["actors", name], value: { move: { keys: [place, [place[0] + 1, place[1], place[2]]] } } }).then(() => select({ group: "actors", name })) });
+  const keys = state.data.actors?.[name] ? null : make("button", { textContent: "Give it keys", onclick: () => add("actors", name, { move: a_move(place, view.sized(2)) }) });
   const others = ["world", ...Object.keys(state.data.bodies).filter((other) => other !== name)];
-  const tie = make("select", { "aria-label": "Tie it to another body", onchange: (e) => add_joint(e.target.value, name, place) },
-    make("option", { textContent: "Tie it to …", value: "" }), ...others.map((other) => make("option", { value: other, textContent: other })));
+  const tie = offering(make("button", { textContent: "Tie it to …" }), () => others.map((other) => [other, () => add_joint(other, name, place)]));
   return make("div", { className: "ask" }, keys, tie);
 }
 
@@ -345,37 +393,51 @@ function remove_button() {
 }
 
 function add_joint(to, name, place) {
-  if (!to) return;
   const taken = (joint) => state.data.joints?.[joint] !== undefined || state.data.bodies[joint] !== undefined;
   let joint = `${name} to ${to}`;
   while (taken(joint)) joint += "'";
-  ask("edit", { path: ["joints", joint], value: { ball: [to, name], at: place } }).then(() => select({ group: "joints", name: joint }));
+  add("joints", joint, { ball: [to, name], at: place });
 }
 
 // The list of what there is
 
+const seconds_now = () => Math.floor(state.frame) / (state.take?.fps ?? 60);
+const looked_at = () => view.orbit.target.toArray().map((x) => Number(x.toFixed(2)));
+// What can be added: [what it is, what to do], one by one.
 const GROUPS = [
-  ["bodies", "Bodies", add_body, "a body"], ["actors", "Actors"], ["joints", "Joints"], ["walkers", "Walkers", add_walker, "a walker"], ["appointments", "Appointments"],
-  ["pushes", "Pushes"], ["changes", "Changes"], ["cameras", "Cuts"],
+  ["cameras", "Cameras", "a camera", () => [
+    ...(state.data.camera || state.data.cameras ? [] : [["the scene's camera, from this view", () => ask("edit", { path: ["camera"], value: view.seen() }).then(() => select({ group: "camera", name: "" }), () => {})]]),
+    [`a cut to this view at ${moment(seconds_now())}`, add_cut]]],
+  ["bodies", "Bodies", "a body", () => SHAPES.map((kind) => [kind, shape_of(kind, {}, state.forms) ? () => add_body(kind) : null])],
+  ["actors", "Actors", "wishes of a body", () => free_bodies(state.data).filter((name) => !state.data.actors?.[name]).map((name) => [name, () => add("actors", name, { move: a_move(state.data.bodies[name].at, view.sized(2)) })])],
+  ["joints", "Joints", "a joint", () => free_bodies(state.data).map((name) => [`${name} to world`, () => add_joint("world", name, state.data.bodies[name].at ?? [0, 0, 0])])],
+  ["walkers", "Walkers", "a walker", () => [["creature", add_walker], ["biped", () => add_walker("biped")], ["hexapod", () => add_walker("hexapod")]]],
+  ["appointments", "Appointments", "an appointment", () => (Object.keys(state.data.actors ?? {}).length ? [["an appointment", () => add("appointments", new_name("meeting", state.data.appointments), an_appointment(state.data))]] : [])],
+  ["pushes", "Pushes", "a push", () => free_bodies(state.data).map((name) => [name, () => add("pushes", state.data.pushes?.length ?? 0, a_push(name, seconds_now()))])],
+  ["changes", "Changes"],
 ];
 // Those of a list have no names: what they say of themselves instead.
 const moment = (seconds = 0) => `${Number(Number(seconds).toFixed(2))} s`;
 const label_of = (group, entry) => ({ pushes: () => `${entry?.body}, ${moment(entry?.from)}`, changes: () => `${entry?.field}, ${moment(entry?.time)}`, cameras: () => moment(entry?.time) })[group]();
 
 function lay_out() {
-  const item = (group, name, text, color) => make("button", { className: "item", title: text, onclick: () => select({ group, name }), "data-group": group, "data-name": String(name ?? "") },
+  const item = (group, name, text, color) => make("button", { className: "item", title: text, onclick: () => select({ group, name }), ondblclick: () => { show_tab("inspector"); get("field-name")?.select(); }, "data-group": group, "data-name": String(name ?? "") },
     color ? make("span", { className: "dot", style: `background:${color}` }) : null, make("span", { className: "label", textContent: text }));
-  const parts = [item("world", "", "World"), ...(state.data?.camera ? [item("camera", "", "Camera")] : [])];
-  for (const [group, title, add, what] of GROUPS) {
+  const parts = [item("world", "", "World")];
+  for (const [group, title, what, offers] of GROUPS) {
     const there = state.data?.[group] ?? {}, names = Array.isArray(there) ? [...there.keys()] : Object.keys(there);
-    if (!names.length && !add) continue;
-    parts.push(make("h2", {}, title, add ? make("button", { textContent: "+", title: `Add ${what}`, "aria-label": `Add ${what}`, onclick: add }) : null));
+    const more = state.data && offers?.().length;
+    if (!names.length && !more) continue;
+    parts.push(make("h2", {}, title, more ? offering(make("button", { textContent: "+", title: `Add ${what}`, "aria-label": `Add ${what}` }), offers) : null));
+    if (group === "cameras" && state.data.camera) parts.push(item("camera", "", "Camera"));
     parts.push(...names.map((name) => item(group, name, Array.isArray(there) ? label_of(group, there[name]) : name, ["bodies", "actors", "walkers"].includes(group) ? color_of(group, name) : null)));
   }
   const focused = document.activeElement?.closest?.("#outline .item")?.dataset;
   get("outline").replaceChildren(...parts);
   if (focused) [...get("outline").querySelectorAll(".item")].find(({ dataset }) => dataset.group === focused.group && dataset.name === focused.name)?.focus();
   mark_selection();
+  get("through").hidden = !state.data?.camera && !state.data?.cameras?.length;
+  if (get("through").hidden && state.through) look_through(false);
   show_anew();
   place_keys();
   show_time();
@@ -403,28 +465,25 @@ function color_dots() {
   for (const dot of get("outline").querySelectorAll(".dot")) dot.style.background = color_of(dot.parentElement.dataset.group, dot.parentElement.dataset.name);
 }
 
-function add_body() {
-  let k = 1;
-  while (state.data.bodies?.[`ball${k}`]) k += 1;
-  const name = `ball${k}`, place = view.orbit.target.toArray().map((x) => Number(x.toFixed(2)));
-  ask("edit", { path: ["bodies", name], value: { shape: { sphere: 0.2 }, mass: 1, at: [place[0], place[1], Math.max(place[2], 0.2) + 0.5] } }).then(() => select({ group: "bodies", name }));
+// Meshes that bodies can have the form of.
+const find_forms = () => link.ask("files").then(({ meshes }) => { state.forms = meshes; }, () => {});
+
+const add = (group, name, value) => ask("edit", { path: [group, name], value }).then(() => select({ group, name }), () => {});
+const add_body = (kind, size = view.sized(5)) => add("bodies", new_name({ sphere: "ball", plane: "floor" }[kind] ?? kind, state.data.bodies), a_body(kind, view.room(looked_at(), size / 2), size, state.forms));
+
+function add_walker(walker) {
+  const [x, y] = looked_at();
+  add("walkers", new_name("walker", state.data.walkers), { ...(walker ? { walker } : {}), path: [[x - 2, y, 0], [x + 2, y, 0]], mood: 50 });
 }
 
-function add_walker() {
-  let k = 1;
-  while (state.data.walkers?.[`walker${k}`]) k += 1;
-  const name = `walker${k}`, [x, y] = view.orbit.target.toArray().map((x) => Number(x.toFixed(2)));
-  ask("edit", { path: ["walkers", name], value: { path: [[x - 2, y, 0], [x + 2, y, 0]], mood: 50 } }).then(() => select({ group: "walkers", name }));
+function add_cut() {
+  const cameras = with_cut(state.data, seconds_now(), view.seen()), gesture = ++gestures, name = cameras.findIndex(({ time }) => Math.abs(time - seconds_now()) < 1e-3);
+  const only = state.data.camera ? ask("edit", { path: ["camera"], remove: true, gesture }) : Promise.resolve();
+  only.then(() => ask("edit", { path: ["cameras"], value: cameras, gesture })).then(() => select({ group: "cameras", name }), () => {});
 }
 
-// What a field that is not there can begin with.
-function start_of(path) {
-  const [group, name, field] = path;
-  if (path.length === 3 && group === "actors") {
-    const { at: place = [0, 0, 0], euler = [0, 0, 0] } = state.data.bodies?.[name] ?? {}, beyond = [place[0] + 1, place[1], place[2]];
-    return { move: { keys: [place, beyond] }, turn: { keys: [{ euler }, { euler: [euler[0], euler[1], euler[2] + 45] }] }, goals: [{ time: 1, at: beyond, hold: true }] }[field];
-  }
-  return path.length === 3 && group === "bodies" && field === "coating" ? {} : undefined;
+function rename([group, name], to) {
+  return link.ask("rename", { group, name, to }).then(() => select({ group, name: to }));
 }
 
 // Time
@@ -438,13 +497,14 @@ function go_to(frame) {
 let last = performance.now(), asleep = true;
 function wake() { if (asleep) { asleep = false; last = performance.now(); requestAnimationFrame(tick); } }
 view.orbit.addEventListener("change", wake);
+view.orbit.addEventListener("start", () => { if (state.through) look_through(false); });
 view.gizmo.addEventListener("change", () => { view.stale = true; wake(); });
 new ResizeObserver(() => { view.stale = true; timeline.draw(); wake(); }).observe(get("stage"));
 
 function tick(now) {
   const take = state.take;
   if (take && state.live) {
-    if (take.done - 1 !== Math.floor(state.frame)) { state.frame = Math.max(take.done - 1, 0); state.fresh = true; }
+    if (take.done - 1 !== Math.floor(state.frame)) state.fresh = true;
     view.draw_spring();
   } else if (take && state.playing) {
     state.frame += ((now - last) / 1000) * take.fps;
@@ -480,10 +540,12 @@ const expected = (take, now) => take && state.shown && state.shown.run !== take.
 const draws_anew = (take) => state.live || (state.shown?.run !== take.run ? take.done > wanted_of(take) : !state.playing && state.shown.frame < wanted_of(take));
 
 function show_frame(take, now) {
-  const wanted = Math.floor(state.frame);
   if (state.live && take.done - 1 < wanted_of(take)) return; // it is on the way to where it was
+  if (state.live) state.frame = take.done - 1; // the newest
+  const wanted = Math.floor(state.frame);
   if (take.done <= wanted && !take.ended && !state.live && now - state.asked_at < PATIENCE) return; // the old picture stays
   state.fresh = false;
+  if (state.through) { const shot = camera_at(wanted / take.fps); view.place(shot, take.index.get(shot?.follow) ?? take.index.get(`${shot?.follow}.body`), Math.min(wanted, take.done - 1)); }
   view.show(Math.min(wanted, take.done - 1));
   state.shown = { run: take.run, frame: Math.min(wanted, take.done - 1), at: now };
   if (state.look && (take.ended || take.done > 0.3 * take.frames)) frame_action(take);
@@ -497,7 +559,7 @@ function show_frame(take, now) {
 // Looks at what has happened so far, and at all of it when it is known, unless somebody has turned the view since.
 function frame_action(take) {
   const turned = state.look === "again" && JSON.stringify(view.seen()) !== state.looked;
-  if (!turned && (take.ended || state.look !== "again")) view.look(state.looks.camera);
+  if (!turned && (take.ended || state.look !== "again")) view.look(take.toy ? null : state.looks.camera);
   state.look = take.ended || turned ? false : "again";
   state.looked = JSON.stringify(view.seen());
   state.framed = state.name;
@@ -559,14 +621,13 @@ function release() {
   if (number !== undefined) ask("release", { number });
 }
 
-// From the eye, through what is looked at.
+// From behind the eye, through what is looked at: there it has waited since the start, and was not in the picture.
 function throw_ball() {
   if (!state.live) return;
-  const from = view.camera.position, to = view.orbit.target, way = to.clone().sub(from);
-  const at = from.clone().addScaledVector(way, 0.35).toArray(), seconds = 0.5;
-  const velocity = to.clone().sub(from).multiplyScalar(0.65 / seconds);
+  const to = view.orbit.target, way = to.clone().sub(view.camera.position), seconds = Math.max(0.4, Math.min(way.length() / THROWN, 1.2));
+  const at = to.clone().addScaledVector(way, -1.06), velocity = way.multiplyScalar(1.06 / seconds);
   velocity.z += 0.5 * 9.81 * seconds; // so that it does not fall short
-  ask("throw", { at: at.map((x) => Number(x.toFixed(3))), velocity: velocity.toArray().map((x) => Number(x.toFixed(3))) }).then(acted, () => {});
+  ask("throw", { at: at.toArray().map((x) => Number(x.toFixed(3))), velocity: velocity.toArray().map((x) => Number(x.toFixed(3))) }).then(acted, () => {});
 }
 
 const KINDS = ["move", "turn"], LIMP = [[0, 0]]; // a course of strength; goals cannot be changed while they are led to
@@ -603,7 +664,7 @@ function notice(line, kind, asks = null) {
 
 async function open_gallery() {
   const { files, unsaved } = await link.ask("files").catch(() => ({ files: [], unsaved: [] }));
-  const card = (name, about, fields) => make("button", { className: "card", onclick: async () => { get("gallery").close(); await open_scene(fields); } },
+  const card = (name, about, fields) => make("button", { className: "card", onclick: async () => { get("gallery").close(); get("view").focus(); await open_scene(fields); } },
     fields.example ? make("img", { src: `/page/card_${fields.example}.jpg`, alt: "", loading: "lazy" }) : null,
     make("strong", { textContent: name }), about ? make("small", { textContent: about }) : null);
   get("gallery").replaceChildren(
@@ -627,6 +688,7 @@ async function open_scene(fields) {
   state.take = null;
   state.toy = null;
   follow(undefined);
+  look_through(false);
   state.frame = 0;
   const { draft } = await (Object.keys(fields).length ? ask("open", fields) : ask("new"));
   notice(draft ? "These are changes that were not saved the last time." : null, "file", ["Forget them", "Go on with them"]);
@@ -655,14 +717,17 @@ async function save() {
   name.setSelectionRange(0, name.value.replace(/\.\w+$/, "").length);
 }
 
+const EXPORTS = [
+  ["glb", "GLB for Blender, Unreal, Unity, Godot"], ["mp4", "MP4 film, from this view"], ["gif", "GIF, from this view"], ["png", "PNG strip, from this view"],
+  ["picture", "PNG of this view"], ["csv", "CSV table"], ["npz", "NPZ take"],
+];
 async function export_take(format) {
-  if (!format) return;
   if (format === "picture") {
     return download(view.picture(), `${state.name.replace(/\.\w+$/, "")}.png`);
   }
   notice(`Writing ${format} …`, "export");
   try {
-    const { url, name } = await ask("export", { format, camera: ["mp4", "gif", "png"].includes(format) ? view.seen() : null });
+    const { url, name } = await ask("export", { format, camera: ["mp4", "gif", "png"].includes(format) && !state.through ? view.seen() : null });
     download(url, name);
   } finally { notice(null, "export"); }
 }
@@ -676,8 +741,8 @@ async function fetch_text() {
 
 const SHORTCUTS = [
   ["Space", "play or pause"], ["← →", "one frame back or on"], ["Home End", "to the start or the end"], ["F", "frame the action"],
-  ["C", "follow the selected body"], ["H", "overlays"], ["L", "poke: play live, pull at bodies"], ["B", "throw a ball, live"],
-  ["O", "switch the selected actor off and on, live"], ["K", "keep what happened live"], ["Delete", "remove what is selected"], ["Ctrl+Z, Ctrl+Shift+Z", "undo, redo"],
+  ["C", "follow the selected body"], ["V", "look through the scene's cameras"], ["H", "overlays"], ["L", "poke: play live, pull at bodies"], ["B", "throw a ball, live"],
+  ["O", "switch the selected actor off and on, live"], ["K", "keep what happened live"], ["F2", "another name for what is selected"], ["Delete", "remove what is selected"], ["Ctrl+Z, Ctrl+Shift+Z", "undo, redo"],
   ["Ctrl+S", "save"], ["Tab", "from field to field"], ["Click", "select; drag its arrows to move it"], ["Double click on a path", "a new key there"], ["?", "this list"],
 ];
 
@@ -699,8 +764,20 @@ function show_tab(name) {
   if (name === "plots" && state.take) plots.fill();
 }
 
+// The camera that the scene has at a moment, if any.
+const camera_at = (seconds) => state.data?.camera ?? state.data?.cameras?.findLast(({ time }) => time <= seconds + 1e-9);
+
+// Sees what the scene's cameras see, until one turns the view oneself.
+function look_through(on = !state.through) {
+  state.through = on && !state.take?.toy;
+  get("through").setAttribute("aria-pressed", String(state.through));
+  if (state.through) { follow(undefined); view.look(null); }
+  go_to(state.frame);
+}
+
 function follow(body) {
-  view.following = body;
+  view.follow(body);
+  if (body !== undefined && state.through) look_through(false);
   get("follow").setAttribute("aria-pressed", String(body !== undefined));
   go_to(state.frame);
 }
@@ -708,6 +785,7 @@ function follow(body) {
 function paint() {
   view.paint(getComputedStyle(document.documentElement).getPropertyValue("--sky").trim(), document.documentElement.classList.contains("dark"));
   timeline.draw();
+  toys.draw_plots();
   wake();
 }
 
@@ -716,21 +794,22 @@ function paint() {
 for (const tab of document.querySelectorAll("[role=tab]")) tab.addEventListener("click", () => show_tab(tab.id.slice(4)));
 const click = {
   home: open_gallery, toys: () => toys.open(), undo: () => ask("undo"), redo: () => ask("redo"), save, help: show_shortcuts,
-  frame: () => { view.look(null); wake(); }, live: poke, throw: throw_ball, limp: switch_actor, play: () => play(),
+  frame: () => { if (state.through) look_through(false); view.look(null); wake(); }, live: poke, throw: throw_ball, limp: switch_actor, play: () => play(),
   keep: () => ask("keep").then(({ pushes, changes }) => { state.played = false; live_buttons(); notice(`Kept as part of the scene: ${counted(pushes, "push", "pushes")}, ${counted(changes, "change", "changes")}.`, "hint"); }),
   start: () => go_to(0), back: () => { play(false); go_to(Math.floor(state.frame) - 1); }, forth: () => { play(false); go_to(Math.floor(state.frame) + 1); },
-  follow: () => follow(view.following === undefined ? view.selected : undefined),
+  through: () => look_through(),
+  follow: () => follow(view.following !== undefined ? undefined : state.take?.toy ? view.solid() : view.selected),
   overlays: () => { view.overlays.visible = !view.overlays.visible; get("overlays").setAttribute("aria-pressed", String(view.overlays.visible)); view.stale = true; wake(); },
   loop: () => { state.loop = !state.loop; get("loop").setAttribute("aria-pressed", String(state.loop)); },
   theme: () => { localStorage.theme = document.documentElement.classList.toggle("dark") ? "dark" : "light"; paint(); },
 };
 for (const [id, work] of Object.entries(click)) get(id).addEventListener("click", work);
-get("export").addEventListener("change", (event) => { export_take(event.target.value); event.target.value = ""; });
+offering(get("export"), () => EXPORTS.map(([format, text]) => [state.through ? text.replace("from this view", "as the cameras see it") : text, () => export_take(format)]));
 let writing;
 get("source").addEventListener("input", () => { clearTimeout(writing); writing = setTimeout(() => ask("write", { text: get("source").value }), 250); });
 if (localStorage.theme === "dark" || (!localStorage.theme && matchMedia("(prefers-color-scheme: dark)").matches)) document.documentElement.classList.add("dark");
 
-const KEYS = { " ": "play", f: "frame", c: "follow", h: "overlays", l: "live", b: "throw", o: "limp", k: "keep", "?": "help", Home: "start", ArrowLeft: "back", ArrowRight: "forth" };
+const KEYS = { " ": "play", f: "frame", c: "follow", v: "through", h: "overlays", l: "live", b: "throw", o: "limp", k: "keep", "?": "help", Home: "start", ArrowLeft: "back", ArrowRight: "forth" };
 document.addEventListener("keydown", (event) => {
   const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) && event.target.type !== "range" && event.target.type !== "checkbox";
   if (event.ctrlKey || event.metaKey) {
@@ -742,12 +821,18 @@ document.addEventListener("keydown", (event) => {
   }
   if (typing || document.querySelector("dialog[open]") || event.altKey) return;
   if (event.target.type === "range" && /^(Arrow|Home|End|Page)/.test(event.key)) return; // a slider's own
-  if (event.key === " " && event.target.tagName === "BUTTON") return;
+  if (/^( |Enter)$/.test(event.key) && event.target.matches("button, summary, input[type=checkbox]")) return; // what it does by itself
   if (event.key === "End") go_to((state.take?.frames ?? 1) - 1);
   else if (event.key === "Delete") remove_selected();
+  else if (event.key === "F2") { show_tab("inspector"); get("field-name")?.select(); }
   else if (KEYS[event.key]) { const button = get(KEYS[event.key]); if (!button.hidden) button.click(); } // which may be disabled
   else return;
   event.preventDefault();
+});
+
+// After a click the keys are for the stage again; who goes by keys stays where he is.
+document.addEventListener("click", (event) => {
+  if (event.detail > 0 && event.target.closest("button, summary") && !document.querySelector("dialog[open], #menu:popover-open") && !document.activeElement.matches("input, textarea, select")) get("view").focus({ preventScroll: true });
 });
 
 // The fields are as wide as one likes.
@@ -777,6 +862,8 @@ Object.assign(state, {
   place_on_screen: screen,
   on_screen(name) { return screen(state.take.pose(state.shown.frame, state.take.index.get(name))); },
   key_on_timeline(actor, seconds) { const box = get("timeline").getBoundingClientRect(), [x, y] = timeline.place(actor, seconds); return [box.left + x, box.top + y]; },
+  seen: () => view.seen(),
+  handle_at: () => view.grip.position.toArray(),
   handle_on_screen() { view.render(); return screen(view.gizmo_tip()); },
 });
 paint();

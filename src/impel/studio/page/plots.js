@@ -101,3 +101,45 @@ function figure(value, range) {
   const digits = Math.max(0, Math.min(6, 2 - Math.floor(Math.log10(Math.max(range, 1e-9)))));
   return Math.abs(value) >= 1e5 ? value.toExponential(2) : value.toFixed(digits);
 }
+
+// Points of a plane, joined by a line or not, between axes with figures; `at`: a value that is marked.
+export function chart(canvas, { labels, line = [], points = [], at }) {
+  const ratio = window.devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight, top = 22, bottom = height - 36;
+  canvas.width = width * ratio; canvas.height = height * ratio;
+  const pen = canvas.getContext("2d"), style = getComputedStyle(document.documentElement), color = (name) => style.getPropertyValue(name);
+  pen.scale(ratio, ratio);
+  pen.font = "12px system-ui, \"DejaVu Sans\", sans-serif";
+  const all = [...line, ...points], span = (k) => {
+    let low = Infinity, high = -Infinity;
+    for (const place of all) { low = Math.min(low, place[k]); high = Math.max(high, place[k]); }
+    const margin = 0.04 * (high - low) || 0.5;
+    return [low - margin, high + margin];
+  };
+  const [x0, x1] = span(0), [y0, y1] = span(1);
+  const x = (value) => LEFT + ((width - LEFT - RIGHT) * (value - x0)) / (x1 - x0), y = (value) => bottom - ((bottom - top) * (value - y0)) / (y1 - y0);
+  pen.strokeStyle = color("--line");
+  pen.fillStyle = color("--soft");
+  pen.textAlign = "center";
+  for (const value of ticks(x0, x1)) { pen.strokeRect(x(value), top, 0, bottom - top); pen.fillText(figure(value, 10 * (x1 - x0)), x(value), bottom + 14); }
+  pen.textAlign = "right";
+  for (const value of ticks(y0, y1)) { pen.strokeRect(LEFT, y(value), width - LEFT - RIGHT, 0); pen.fillText(figure(value, 10 * (y1 - y0)), LEFT - 5, y(value) + 4); }
+  pen.textAlign = "left";
+  pen.fillText(labels[1], 4, 13, width - 8);
+  pen.textAlign = "right";
+  pen.fillText(labels[0], width - RIGHT, height - 5, width - LEFT - RIGHT);
+  if (at >= x0 && at <= x1) { pen.fillStyle = color("--accent"); pen.fillRect(x(at) - 0.75, top, 1.5, bottom - top); }
+  pen.strokeStyle = pen.fillStyle = color("--key");
+  pen.lineWidth = 1.2;
+  pen.beginPath();
+  for (const place of line) pen.lineTo(x(place[0]), y(place[1]));
+  pen.stroke();
+  if (line.length) pen.fillStyle = color("--accent"); // where each cycle begins
+  const size = line.length ? 5 : 1.6;
+  for (const place of points) pen.fillRect(x(place[0]) - size / 2, y(place[1]) - size / 2, size, size);
+}
+
+// A few round values in a range.
+function ticks(low, high) {
+  const rough = (high - low) / 4, ten = 10 ** Math.floor(Math.log10(rough)), step = ten * [1, 2, 5, 10].find((factor) => factor * ten >= rough);
+  return Array.from({ length: Math.floor(high / step) - Math.ceil(low / step) + 1 }, (_, k) => (Math.ceil(low / step) + k) * step);
+}

@@ -1,20 +1,22 @@
 // Time from left to right: how far it is computed, a row for each actor with its keys, contacts and limits, appointments.
 
 const ROW = 22, TOP = 28, LEFT = 110, RIGHT = 18;
+const STILL = 3; // pixels that a hand may move and only click
 const WORDS = {
   contact: "touches", passed: "passed by the target", reached: "reached", weak: "too weak", missed: "missed", limit: "at its limit",
-  step: "a step", asked: "asked for; drag it",
+  step: "a step", asked: "asked for; drag it", free: "no time was asked for; drag it to ask",
 };
 
 export class Timeline {
   constructor(canvas, listener) {
     this.canvas = canvas;
-    this.listener = listener; // scrubbed(frame), moved(key, time), done()
+    this.listener = listener; // scrubbed(frame), moved(key, time), done(), picked(key)
     this.rows = [];
     this.frame = 0;
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
-      this.held = this.key_at(event) ?? "time";
+      const key = this.key_at(event);
+      this.held = { key, from: event.offsetX, off: key ? event.offsetX - this.x_of(key.time) : 0, moved: !key };
       this.follow(event);
     });
     canvas.addEventListener("pointermove", (event) => {
@@ -24,13 +26,20 @@ export class Timeline {
         canvas.title = this.words_at(event);
       }
     });
-    canvas.addEventListener("pointerup", () => { if (this.held && this.held !== "time") this.listener.done(); this.held = undefined; });
+    canvas.addEventListener("pointerup", () => {
+      const { key, moved } = this.held ?? {};
+      this.held = undefined;
+      if (key) moved ? this.listener.done() : this.listener.picked(key);
+    });
   }
 
   follow(event) {
-    const seconds = this.seconds_at(event.offsetX);
-    if (this.held === "time") this.listener.scrubbed(Math.round(seconds * this.take.fps));
-    else this.listener.moved(this.held, Math.max(0, seconds));
+    const { key, from, off } = this.held;
+    this.held.moved ||= Math.abs(event.offsetX - from) > STILL;
+    if (!this.held.moved) return;
+    const seconds = this.seconds_at(event.offsetX - off);
+    if (key) this.listener.moved(key, seconds);
+    else this.listener.scrubbed(Math.round(seconds * this.take.fps));
   }
 
   // What there is to show: the take, the scene as it is written.
@@ -72,7 +81,11 @@ export class Timeline {
   timed(name, actor) {
     const keys = ["move", "turn"].flatMap((kind) => (actor[kind]?.keys ?? []).map((key, number) => [key, ["actors", name, kind, "keys", number]]));
     const goals = goals_of({ actors: { [name]: actor } }).map(({ goal, path }) => [goal, path]);
-    return [...keys, ...goals].flatMap(([key, path]) => (typeof key.time === "number" ? [{ path, time: key.time, until: held_until(key) }] : []));
+    return [...keys, ...goals].flatMap(([key, path]) => {
+      if (typeof key.time === "number") return [{ path, time: key.time, until: held_until(key) }];
+      const passed = (this.take?.events ?? []).find(({ kind, subject, details }) => kind === "key passed" && subject === `${name}.${path[2]}` && details?.key === path.at(-1));
+      return passed ? [{ path, time: passed.time, until: passed.time, free: true }] : []; // the time that it took
+    });
   }
 
   get seconds() { return this.take?.seconds || 1; }
@@ -90,7 +103,7 @@ export class Timeline {
   // What is near: for who wonders what a mark means.
   words_at(event) {
     const row = this.rows[Math.floor((event.offsetY - TOP) / ROW)];
-    const near = [...(row?.timed ?? []).map(({ time }) => ({ time, kind: "asked" })), ...(row?.marks ?? [])].filter(({ time }) => Math.abs(this.x_of(time) - event.offsetX) < 6);
+    const near = [...(row?.timed ?? []).map(({ time, free }) => ({ time, kind: free ? "free" : "asked" })), ...(row?.marks ?? [])].filter(({ time }) => Math.abs(this.x_of(time) - event.offsetX) < 6);
     return near.map(({ time, kind, what }) => `${what ?? row.name}: ${WORDS[kind]}, ${time.toFixed(2)} s`).join("\n");
   }
 
@@ -132,6 +145,7 @@ export class Timeline {
       pen.fillStyle = color("--line");
       pen.fillRect(LEFT, y, width - LEFT - RIGHT, 1);
       for (const key of timed) {
+        if (key.free) continue;
         pen.fillStyle = color("--key");
         pen.fillRect(this.x_of(key.time), y - 3, Math.max(2, this.x_of(Math.min(key.until, this.seconds)) - this.x_of(key.time)), 6);
         pen.fillRect(this.x_of(key.time) - 2, y - 8, 4, 16);

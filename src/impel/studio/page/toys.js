@@ -2,6 +2,11 @@
 
 import { make, get } from "./make.js";
 import { Newest } from "./link.js";
+import { offering } from "./menu.js";
+import { chart } from "./plots.js";
+
+const SWING = 30; // degrees to both sides, in which an angle is varied
+const PAUSE = 300; // ms after the last change, until it is looked how the toy settles
 
 export class Toys {
   constructor(dialog, ask, notice) {
@@ -69,7 +74,7 @@ export class Toys {
     }, 33);
   }
 
-  // The toy that is on the stage: a slider for each angle and time.
+  // The toy that is on the stage: a slider for each angle and time, and beside them how its motion repeats.
   show({ figure, poses, times, ranges }, element) {
     const slider = (label, value, low, high, fields) => {
       const said = (to) => ("joint" in fields ? `${to.toFixed(1)}°` : `${to.toFixed(3)} s`), shown = make("output", { className: "unset", textContent: said(value) });
@@ -77,37 +82,58 @@ export class Toys {
       range.addEventListener("input", () => { shown.textContent = said(Number(range.value)); this.change.wish({ ...fields, value: Number(range.value) }); });
       return make("div", { className: "field" }, make("label", {}, label.replaceAll("_", " "), shown), make("div", { className: "row" }, range));
     };
-    const plot = (kind, fields) => this.ask("toy_plot", { kind, parameter: "", low: 0, high: 0, ...fields }).catch(() => {});
-    element.replaceChildren(make("h1", { textContent: figure }), make("p", { textContent: "It goes through these poses, round and round." }),
-      make("button", { textContent: "Back to the scene", onclick: () => this.ask("show") }),
-      make("div", { className: "ask" },
-        make("button", { textContent: "Phase", onclick: () => plot("phase") }),
-        ...times.map((time, k) => make("button", { textContent: `Vary time ${k + 1}`, onclick: () => plot("bifurcation", { parameter: `times.${k}`, low: 0.5 * time, high: 1.5 * time }) }))),
-      make("canvas", { id: "toy-plot", width: 640, height: 400, hidden: true }),
+    const about = (value, by, [low, high]) => [Math.max(low, value - by), Math.min(high, value + by)];
+    this.numbers = poses.flatMap((pose, k) => [
+      ...Object.entries(pose).map(([joint, angle]) => ({ parameter: `poses.${k}.${joint}`, text: `${joint.replaceAll("_", " ")} in pose ${k + 1} (°)`, value: angle, span: about(angle, SWING, ranges[joint]) })),
+      { parameter: `times.${k}`, text: `how long pose ${k + 1} lasts (s)`, value: times[k], span: [0.5 * times[k], 1.5 * times[k]] }]);
+    this.charts = new Map(["phase", "bifurcation"].map((kind) => [kind, make("canvas", { className: "chart", role: "img", "aria-label": { phase: "Phase plot", bifurcation: "Bifurcation plot" }[kind], hidden: true })]));
+    this.title = make("p", { role: "status", textContent: "How it settles …" });
+    this.spread = make("p", { role: "status", hidden: true });
+    element.replaceChildren(make("h1", { textContent: figure.replaceAll("_", " ") }), make("p", { textContent: "It goes through these poses, round and round." }),
+      make("div", { className: "ask" }, make("button", { textContent: "Back to the scene", onclick: () => this.ask("show") })),
+      make("fieldset", { id: "toy-plots" }, make("legend", { textContent: "How it repeats" }), this.title, this.charts.get("phase"),
+        make("div", { className: "ask" }, offering(make("button", { id: "toy-vary", textContent: "Vary …", title: "How its motion depends on one of its numbers" }), () => this.numbers.map((number) => [number.text, () => this.vary(number)]))),
+        this.spread, this.charts.get("bifurcation")),
       ...poses.map((pose, k) => make("fieldset", {}, make("legend", { textContent: `Pose ${k + 1}` }),
         ...Object.entries(pose).map(([joint, angle]) => slider(joint, angle, ...ranges[joint], { pose: k, joint })),
         slider("lasts", times[k], 0.02, Math.max(1, 2 * times[k]), { time: k }))));
   }
 
-  plot({ title, labels, line, points }) {
-    const canvas = get("toy-plot");
-    if (!canvas) return;
-    canvas.hidden = false;
-    canvas.style.width = "100%";
-    const pen = canvas.getContext("2d"), style = getComputedStyle(document.documentElement), all = line ?? points;
-    pen.clearRect(0, 0, canvas.width, canvas.height);
-    pen.fillStyle = style.getPropertyValue("--ink");
-    pen.font = "26px system-ui, \"DejaVu Sans\", sans-serif";
-    pen.fillText(title, 16, 28, canvas.width - 32);
-    if (!all.length) return;
-    const span = (k) => [Math.min(...all.map((p) => p[k])), Math.max(...all.map((p) => p[k]))];
-    const [[x0, x1], [y0, y1]] = [span(0), span(1)];
-    const x = (p) => 40 + ((canvas.width - 60) * (p[0] - x0)) / (x1 - x0 || 1), y = (p) => canvas.height - 40 - ((canvas.height - 90) * (p[1] - y0)) / (y1 - y0 || 1);
-    pen.strokeStyle = pen.fillStyle = style.getPropertyValue("--key");
-    if (line) { pen.beginPath(); for (const p of line) pen.lineTo(x(p), y(p)); pen.stroke(); }
-    else for (const p of points) pen.fillRect(x(p) - 1, y(p) - 1, 2, 2);
-    pen.fillStyle = style.getPropertyValue("--soft");
-    pen.fillText(`${labels[0]}: ${x0.toFixed(3)} to ${x1.toFixed(3)}    ${labels[1]}: ${y0.toFixed(3)} to ${y1.toFixed(3)}`, 40, canvas.height - 10, canvas.width - 56);
+  // It runs now with these numbers.
+  tell({ poses, times }) {
+    for (const number of this.numbers) {
+      const [kind, k, joint] = number.parameter.split(".");
+      number.value = kind === "times" ? times[k] : poses[k][joint];
+    }
+    this.draw_plots();
+    clearTimeout(this.settling);
+    this.settling = setTimeout(() => this.ask("toy_plot", { kind: "phase" }).catch(() => {}), PAUSE);
+  }
+
+  vary({ parameter, text, span: [low, high] }) {
+    this.spread.hidden = false;
+    this.spread.textContent = `Varying ${text} …`;
+    this.ask("toy_plot", { kind: "bifurcation", parameter, low, high }).catch(() => {});
+  }
+
+  plot(message) {
+    if (!this.charts) return;
+    this.plots = { ...this.plots, [message.kind]: message };
+    if (message.kind === "phase") this.title.textContent = message.title === "period 1" ? "Every cycle is like the one before (period 1)." : `Settled: ${message.title}.`;
+    else this.spread.textContent = `${this.number(message).text}: ${message.title}`;
+    this.charts.get(message.kind).hidden = !(message.line ?? message.points).length;
+    this.draw_plots();
+  }
+
+  number({ labels: [parameter] }) { return this.numbers.find((number) => number.parameter === parameter); }
+
+  draw_plots() {
+    for (const [kind, canvas] of this.charts ?? []) {
+      const message = this.plots?.[kind];
+      if (!message || canvas.hidden) continue;
+      const number = kind === "bifurcation" ? this.number(message) : null;
+      chart(canvas, number ? { ...message, labels: [number.text, message.labels[1]], at: number.value } : message);
+    }
   }
 }
 

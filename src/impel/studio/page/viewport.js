@@ -13,6 +13,9 @@ const WIDE = 20; // times the mesh of a plane
 const CROWD = 80; // bodies, beyond which each is drawn with fewer triangles ...
 const MULTITUDE = 800; // ... and with hardly any, and no shadows
 const CHEQUER = "0.05"; // contrast of a floor's squares
+const ASKEW = [0.35, -0.9, 0.38], ASIDE = [0.16, -1, 0.16]; // from where one looks: a toy moves in a plane
+const ROOM = 0.5; // of its size, around a toy
+const TRIES = 200, GOLDEN = 2.4; // to find room; rad
 const FLASH = 0.25; // s that a contact is shown
 
 const v = new THREE.Vector3(), q = new THREE.Quaternion(), m = new THREE.Matrix4(), one = new THREE.Vector3(1, 1, 1);
@@ -37,11 +40,13 @@ export class Viewport {
     this.scene.add(this.gizmo.getHelper());
     this.gizmo.addEventListener("dragging-changed", ({ value }) => {
       this.orbit.enabled = !value;
-      if (!value) this.listener.released(this.handle);
+      if (value) this.held = { handle: this.handle, ...this.sight(this.handle) };
+      else { this.listener.released(this.handle); this.stand(); }
     });
     this.gizmo.addEventListener("objectChange", () => {
       this.stale = true;
-      if (this.handle) this.listener.dragged(this.handle, this.gizmo.object.position.toArray());
+      const { handle, begin, back } = this.held, moved = this.grip.position.clone().sub(begin).applyMatrix4(back);
+      this.listener.dragged(handle, handle.at.map((x, k) => x + moved.getComponent(k)));
     });
     this.fov = 35;
     this.light();
@@ -261,13 +266,13 @@ export class Viewport {
     return cord;
   }
 
-  // The keys that can be dragged: {actor, kind, number, at, color}.
+  // The keys that can be dragged: {actor, kind, number, at}, some `within` a body.
   place_keys(keys) {
     this.keys = keys;
     for (const bead of this.beads ?? []) this.overlays.remove(bead);
     this.beads = keys.map((key) => {
       const bead = new THREE.Mesh(key.kind === "goal" ? GOAL : BEAD, ink(this.color_of(key.actor)));
-      bead.position.set(...key.at);
+      bead.position.copy(this.sight(key).begin);
       bead.userData = key;
       bead.renderOrder = 1;
       this.overlays.add(bead);
@@ -301,20 +306,45 @@ export class Viewport {
       this.matrix(wire.userData.body, wire.matrix);
     }
     this.targets?.forEach((dot, a) => dot.position.fromArray(take.aim(this.frame, a)));
+    for (const bead of this.beads ?? []) if (bead.userData.within !== undefined) bead.position.copy(this.sight(bead.userData).begin);
+    this.stand();
     this.ropes?.forEach((rope, r) => along(rope.geometry, hanging(take.rope(this.frame, r), 25)));
     this.flash();
     if (this.seats[this.selected]) this.matrix(this.selected, this.glow.matrix);
     if (this.seats[this.following]) {
-      this.matrix(this.following, m);
-      v.setFromMatrixPosition(m).sub(this.orbit.target);
+      const at = new THREE.Vector3().fromArray(take.pose(this.frame, this.following));
+      this.led ??= take.toy ? at : this.orbit.target.clone();
+      v.copy(at).sub(this.led);
+      if (take.toy) v.setZ(0); // it hops, the eye does not
+      this.led = at;
       for (const place of [this.orbit.target, this.camera.position, this.sun.position, this.sun.target.position]) place.add(v);
       this.orbit.update();
     }
     this.stale = true;
   }
 
-  matrix(body, into) {
-    const p = this.take.pose(this.frame, body);
+  // A round part of the size of the action, in metres.
+  sized(part) { return nice(this.size / part); }
+
+  // A place near another one where nothing is at the start: on the floor, or above what is in the way.
+  room([x, y, z], size) {
+    const floor = this.seats.findIndex(({ mesh }) => mesh.geometry.userData.flat), boxes = [];
+    if (!this.take?.done) return [x, y, z];
+    this.seats.forEach(({ mesh: { geometry } }, body) => { if (!geometry.userData.flat) boxes.push(geometry.boundingBox.clone().applyMatrix4(this.matrix(body, m, 0)).expandByScalar(1.5 * size)); });
+    const low = floor < 0 ? z : this.take.pose(0, floor)[2] + size, taken = (at) => boxes.some((box) => box.containsPoint(at)), at = new THREE.Vector3(x, y, low);
+    for (let k = 1; k < TRIES && taken(at); k++) at.set(x + size * Math.sqrt(k) * Math.cos(GOLDEN * k), y + size * Math.sqrt(k) * Math.sin(GOLDEN * k), low); // as seeds lie in a sunflower
+    while (taken(at)) at.z = Math.max(...boxes.filter((box) => box.containsPoint(at)).map((box) => box.max.z)) + 1e-3;
+    return at.toArray().map(tidy);
+  }
+
+  // The eye goes along with a body, or stays.
+  follow(body) { this.following = body; this.led = undefined; }
+
+  // The first of those that can go somewhere.
+  solid() { const body = this.seats.findIndex(({ mesh }) => !mesh.geometry.userData.flat); return body < 0 ? undefined : body; }
+
+  matrix(body, into, frame = this.frame) {
+    const p = this.take.pose(frame, body);
     return into.compose(v.set(p[0], p[1], p[2]), q.set(p[4], p[5], p[6], p[3]), one);
   }
 
@@ -379,9 +409,14 @@ export class Viewport {
     return this.canvas.toDataURL("image/png");
   }
 
-  // Where everything happens that moves, over all frames so far; of what is followed, what is around it now.
+  // Where everything happens that moves, over all frames so far; of what is followed, what is around it now. A toy runs
+  // off, and is followed as a whole.
   bounds() {
     const box = new THREE.Box3(), take = this.take, still = new THREE.Box3();
+    if (take.toy) {
+      this.seats.forEach(({ mesh: { geometry } }, body) => { if (!geometry.userData.flat) box.union(geometry.boundingBox.clone().applyMatrix4(this.matrix(body, m))); });
+      return box.expandByVector(box.getSize(new THREE.Vector3()).multiplyScalar(ROOM).clampScalar(0, box.getSize(v).length() * ROOM));
+    }
     if (this.seats[this.following]) {
       const [x, y, z] = take.pose(this.frame, this.following), size = this.seats[this.following].mesh.geometry.boundingSphere.radius;
       return box.setFromCenterAndSize(new THREE.Vector3(x, y, z), new THREE.Vector3(2.6 * size, 2.6 * size, 2.6 * size));
@@ -429,11 +464,26 @@ export class Viewport {
     } else {
       this.fov = 35;
       this.orbit.target.copy(sphere.center);
-      this.camera.position.copy(sphere.center).add(this.away_from(box, v.set(0.35, -0.9, 0.38).normalize()));
+      this.camera.position.copy(sphere.center).add(this.away_from(box, v.set(...(this.take.toy ? ASIDE : ASKEW)).normalize()));
     }
+    this.led = undefined;
     this.camera.near = this.size / 100;
     this.camera.far = this.size * 400;
     this.widen();
+    this.orbit.update();
+  }
+
+  // Stands where a camera of the scene does in a frame; one that follows a body goes along with it, others see all of the
+  // action if they tell no place.
+  place(camera, body, frame) {
+    const start = new THREE.Vector3(), now = new THREE.Vector3(), box = this.bounds();
+    if (body !== undefined) { start.fromArray(this.take.pose(0, body)); now.fromArray(this.take.pose(frame, body)); }
+    const way = now.clone().sub(start), to = camera?.to ? new THREE.Vector3(...camera.to) : body === undefined ? box.getCenter(new THREE.Vector3()) : start;
+    this.fov = camera?.fov ?? 40;
+    this.widen();
+    this.orbit.target.copy(to).add(way);
+    if (camera?.from) this.camera.position.set(...camera.from).add(way);
+    else this.camera.position.copy(this.orbit.target).add(this.away_from(box, v.set(...ASKEW).normalize()));
     this.orbit.update();
   }
 
@@ -476,14 +526,31 @@ export class Viewport {
     this.stale = true;
   }
 
-  // Lets something be dragged: a place, and whose it is.
-  attach(handle, at) {
+  // Lets something be dragged: {path, at}, and what it goes along with: `within` the frame of a body, or `since` the start
+  // with one, which it may be turned by (`turned`) or not.
+  attach(handle) {
     this.handle = handle;
     if (!handle) { this.gizmo.detach(); this.stale = true; return; }
-    if (!this.gizmo.dragging) this.grip.position.set(...at);
     this.gizmo.showZ = !handle.level;
     this.gizmo.attach(this.grip);
+    this.stand();
+  }
+
+  // The gizmo is where the thing is now.
+  stand() {
+    if (!this.handle || this.gizmo.dragging) return;
+    this.grip.position.copy(this.sight(this.handle).begin);
     this.stale = true;
+  }
+
+  // Where a handle is seen in the present frame, and how a way in the world is turned back to what is written.
+  sight({ at, within, since, turned }) {
+    const begin = new THREE.Vector3(...at), back = new THREE.Matrix4(), body = within ?? since;
+    if (body === undefined || this.frame === undefined || !this.seats[body]) return { begin, back };
+    const now = this.matrix(body, new THREE.Matrix4()), start = within === undefined ? this.matrix(body, new THREE.Matrix4(), 0) : back;
+    begin.applyMatrix4(start.clone().invert()).applyMatrix4(now);
+    if (within !== undefined || turned) back.extractRotation(start).multiply(new THREE.Matrix4().extractRotation(now).transpose());
+    return { begin, back };
   }
 
   pointing() {
