@@ -164,7 +164,10 @@ def hold_island(bodies, joints, island, dt):
     if not (turn < LEAP and growth < RAISED):
         return DIVERGED
     joints.effort[island] = math.inf
-    if iteration <= EASY or rounds > 0:
+    if rounds > 0:  # a blow, or what began to slip: motion may be lost
+        joints.effort[island] = GAVE_WAY
+        return GOOD
+    if iteration <= EASY:
         return GOOD
     joints.effort[island] = effort(bodies, joints, island)
     return GOOD if turn < FINE_LEAP and growth < FINE_RAISED else IMPRECISE
@@ -195,7 +198,8 @@ def settle(bodies, joints, island, dt):
     """Set the spins of an island by its momenta.
 
     Returns by how much a turn in this step differs most from the last, in rad, and how the energy has grown: joints do
-    no work but by their springs. (Unless something key-framed pulls; what is slow does not count.)
+    no work but by their springs. (Unless something key-framed pulls; what is slow does not count. Where an actor's kick
+    was stopped, see `stop_kick`, what was before may be anything.)
     """
     turn = 0.0
     before, after, mass = stored(joints.soft, joints, island), 0.0, 0.0
@@ -212,7 +216,7 @@ def settle(bodies, joints, island, dt):
         mass += bodies.mass[i]
     turn = dt * math.sqrt(turn)
     after -= mass * SLOW * SLOW
-    if after <= before or driven(bodies, joints, island):
+    if after <= before or not before > 0.0 or driven(bodies, joints, island):
         return turn, 1.0
     return turn, after / before
 
@@ -478,11 +482,11 @@ def hold_velocities(bodies, joints):
             verdict = IMPRECISE
             joints.poor[island] = 1.0
         lean(bodies, joints, island)
-        hard, most = joints.effort[island] < math.inf, 0.0
+        hard, most = joints.effort[island] < math.inf, math.inf
         if hard:
             keep_motion(bodies, joints, island)
         push_back(joints.soft, bodies, joints, begin, end)
-        if hard:
+        if hard or joints.soft is not None:
             most = motion(bodies, joints, island)
         for _ in range(ROUNDS + rounds_of(joints.soft)):
             weigh(bodies, joints, island, 0.0)
@@ -497,10 +501,12 @@ def hold_velocities(bodies, joints):
             if lost > FINE_LOST * left:
                 verdict = IMPRECISE
                 joints.poor[island] = 1.0
-            if not left <= most and not driven(bodies, joints, island):  # what joints allow is a part of what there was
-                slow_down(bodies, joints, island, math.sqrt(most / left) if left < BURST * most else 0.0)
         respin(bodies, joints, island)
         stick(joints.soft, bodies, joints, island)
+        if most < math.inf:
+            left = motion(bodies, joints, island)
+            if not left <= most and not driven(bodies, joints, island):  # what joints allow is a part of what there was
+                slow_down(bodies, joints, island, math.sqrt(most / left) if left < BURST * most else 0.0)
     return verdict
 
 
