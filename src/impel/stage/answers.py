@@ -34,6 +34,9 @@ from impel.stage.handles import (
     MEMBERS,
     SLACK,
     gather_cluster,
+    is_touched,
+    note_asked,
+    still_answers,
     take_hold,
 )
 from impel.stage.limbs import bending_at, foresee_slack
@@ -48,11 +51,10 @@ def ask(bodies, joints, contacts, actuators, handles, s, gravity, dt, dt_last, i
 
     `in_parts`: dt will be gone in several steps, in which `ease` is to damp.
     """
-    if joints is None and contacts is None and actuators.linkage.driven[s] == 1 and not overtaxed(actuators, s):
+    told = actuators.linkage.driven[s] == 1 and not overtaxed(actuators, s)
+    if told and not is_touched(joints, contacts, actuators, s):
         return False
-    touched = gather_cluster(bodies, joints, contacts, actuators, handles, s)
-    if not touched and actuators.linkage.driven[s] == 1 and not overtaxed(actuators, s):
-        return False
+    gather_cluster(bodies, joints, contacts, actuators, handles, s)
     if handles.count[ACTUATORS] == 0:  # all their goals are behind them
         return True
     for n in range(handles.count[ISLANDS]):
@@ -60,7 +62,9 @@ def ask(bodies, joints, contacts, actuators, handles, s, gravity, dt, dt_last, i
     take_hold(bodies, joints, contacts, actuators, handles, 0.5 * dt)
     gravity_known = scale(gravity, 1.0 * actuators.knows[s])
     fall_freely(bodies, joints, actuators, handles, gravity_known, 0.5 * dt)
-    push_all(bodies, joints, handles)
+    if not still_answers(bodies, actuators, handles, s):
+        push_all(bodies, joints, handles)
+        note_asked(actuators, handles, s)
     for n in range(handles.count[ISLANDS]):
         look_back(joints, handles, handles.island[n])
     settle(bodies, joints, actuators, handles, gravity, dt_last)

@@ -34,7 +34,7 @@ from impel.physics.verdicts import DIVERGED, GOOD, IMPRECISE, NOT_A_NUMBER, TOO_
 from impel.stage.acting import follow_script
 from impel.stage.answers import ask
 from impel.stage.events import notice
-from impel.stage.handles import SHAKY
+from impel.stage.handles import ANEW, SHAKY
 from impel.stage.landing import amend, closes_in, forget_extra, is_last, land, next_part
 from impel.stage.limbs import relax
 from impel.stage.pushes import any_push, push_bodies
@@ -45,6 +45,7 @@ FRAME_DONE, STEP_DONE, NEEDS_PAIRS, NEEDS_EVENTS, FAILED, OPENED, BREATHES = ran
 
 BREATH = 256  # steps tried, after which Python may look at the time or at signals
 
+ANEW_AFTER = 8  # coarsest steps, up to 33 ms, and each frame: when structures are asked anew how they answer
 GROW_AFTER = 8  # good steps before the step may double ...
 RESIGN_AFTER = 32  # steps in a row in which joints did not hold, as short as they were: then longer ones do as well
 SWING = 0.25  # rad: at a dead centre a lever changes so much with less, but that lasts for less, too
@@ -406,6 +407,9 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         lands = clock.lands[0] == 1 and clock.tick[0] + ticks == whole
         if lands or (aims and closes_in(now.actuators.goals)):
             hold_for = dt
+        if now.actuators is not None:
+            due = clock.tick[0] % (ANEW_AFTER * coarsest) == 0 or clock.stirred[0] == 1
+            now.handles.count[ANEW] = 1 if due or aims or one_step else 0
         copy(values, saved, now.contacts)
         clock.tries[0] += 1
         limit = most_haste(now, clock, pace)
