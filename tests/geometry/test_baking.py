@@ -172,6 +172,14 @@ def test_what_is_no_solid_is_refused_in_a_plain_line(tmp_path):
         assert len(caught.value.lines) == 1
 
 
+def test_thin_plates_and_ears_have_grids_that_show_them(tmp_path):
+    plate = bake(as_shape(trimesh.creation.box([0.4, 0.4, 0.004]), tmp_path, "plate.obj"))
+    assert plate.inner == pytest.approx(0.002, rel=0.3)
+    ear = bake({"compound": [{"box": [0.2, 0.2, 0.2]}, {"box": [0.1, 0.04, 0.006], "at": [0.14, 0, 0]}]})
+    assert ear.inner > 0.09
+    assert ear.thinnest == pytest.approx(0.003, rel=0.3)
+
+
 def test_too_many_triangles_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("impel.geometry.meshfiles.MOST_TRIANGLES", 1000)
     with pytest.raises(Problem, match="has 1280 triangles, more than 1000; simplify it"):

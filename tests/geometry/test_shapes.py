@@ -188,6 +188,15 @@ def test_extents_hold_the_shapes():
         assert phi.min() >= -row[INNER] - 0.02  # blending may deepen a blob a little
 
 
+def test_what_is_known_of_a_surface_is_not_found_out_again(monkeypatch):
+    """Scenes are laid out again and again with the same shapes: 23 ms of the bird, 12 if its skin is known."""
+    first = make_samples([DUMBBELL], make_shapes([DUMBBELL]))
+    monkeypatch.setattr("impel.geometry.samples.mean_bends", None)
+    again = make_samples([{"sphere": 0.1}, DUMBBELL], make_shapes([{"sphere": 0.1}, DUMBBELL]))
+    assert np.array_equal(first.bend, again.bend)
+    assert np.ptp(first.bend) > 1.0
+
+
 def test_fixed_points_carry_the_whole_surface_and_are_shared():
     box, other = {"box": [0.2, 0.4, 0.6]}, {"box": [0.2, 0.2, 0.2]}
     shapes = [box, {"sphere": 0.1}, box, other, DUMBBELL]

@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 from squash_rig import UPRIGHT, Pressed, brought_together, facing
 
+from impel.geometry.kinds import INNER
+from impel.geometry.remeshing import edges_of
+from impel.geometry.skins import make_skin
 from impel.physics.covers import soft_surfaces
 from odd_shapes import written
 
@@ -73,6 +76,24 @@ def test_meshes_share_surfaces_too(folder, kind, second):
         "compound": {"compound": [{"box": [0.2, 0.2, 0.2]}, {"sphere": 0.13, "at": [0, 0, 0.12]}]},
     }
     check(brought_together(shapes[second], SOFT, shapes[kind], FIRM, 0.3, TURNED, ASLANT), (0, 1))
+
+
+@pytest.mark.parametrize(("shape", "deep"), [("sphere", 0.6), ("box", 0.4)])
+def test_what_is_stuck_in_the_hole_of_a_ring_lies_against_it_all_round(folder, shape, deep):
+    ring = {"mesh": {"file": written(folder, "torus"), "scale": 2.0}}
+    check(brought_together(SHAPES[shape], SOFT, ring, FIRM, deep), (0, 1))
+
+
+@pytest.mark.parametrize("name", ["cup", "gear", "animal"])
+def test_skins_of_meshes_are_even_and_have_no_folds(folder, name):
+    shape = {"mesh": {"file": written(folder, name), "scale": 2.0}}
+    world = Pressed((shape, SOFT, (0, 0, 0), UPRIGHT))
+    skin = make_skin(shape, float(world.touch.extent[0, INNER]))
+    assert 800 < len(skin.vertices) < 2000
+    across = facing(skin.vertices, skin.triangles)
+    across /= np.linalg.norm(across, axis=1, keepdims=True)
+    _, one, other = edges_of(skin.triangles)
+    assert np.einsum("ij,ij->i", across[one], across[other]).min() > -0.5
 
 
 @pytest.mark.parametrize(("depth", "most"), [(0.05, 3e-3), (0.1, 3e-3), (0.2, 3e-3), (0.3, 3e-3), (0.6, 3e-3)])

@@ -63,6 +63,37 @@ def test_balls_lie_still_in_a_cup(folder):
     assert way.max() / 0.5 < 1e-4
 
 
+def test_a_ball_that_hits_a_flat_face_is_not_thrown_aside(folder):
+    """A face of 0.2 m has few points; one that is beside the place must not push with all its area (1.1 m/s)."""
+    for x, y in ((0.0, 0.0), (0.013, 0.021)):
+        scene = Scene(seconds=0.2)
+        scene.body("block", mesh=written(folder, "box"), fixed=True)
+        scene.body("ball", sphere=0.03, mass=1, at=[x, y, 0.135], velocity=[0, 0, -5])
+        take = simulate(scene)
+        assert take.position[-1, 1, 2] > 0.13
+        assert take.position[-1, 1, :2] == pytest.approx([x, y], abs=1e-4)
+
+
+EAR = {"box": [0.1, 0.1, 0.004], "at": [0.14, 0, 0]}
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [{"sphere": 0.03}, {"box": [0.06, 0.06, 0.06]}, {"compound": [{"box": [0.06, 0.06, 0.06]}]}],
+    ids=["ball", "box", "mesh"],
+)
+def test_soft_things_do_not_fall_through_thin_parts(shape):
+    """A block with an ear of 4 mm, a few hundredths of its surface: points stay before its middle, and balls, which
+    know from which side they came, go in by a quarter of their radius."""
+    scene = Scene(seconds=0.6)
+    scene.body("thing", compound=[{"box": [0.2, 0.2, 0.2]}, EAR], fixed=True)
+    soft = {"stiffness": 2e6}
+    scene.body("soft", **shape, mass=5, at=[0.14, 0, 0.034], velocity=[0, 0, -3], coating=soft)
+    sunk = 0.032 - simulate(scene).position[:, 1, 2]
+    assert sunk.max() < (0.0085 if "sphere" in shape else 0.001)
+    assert sunk[-1] > 0.0
+
+
 def test_edges_that_cross_do_not_sink_into_each_other(folder):
     scene = on_the_ground(1.5)
     scene.body("below", mesh=written(folder, "box"), fixed=True, at=[0, 0, 0.3], euler=[45, 0, 0])

@@ -78,8 +78,8 @@ def test_all_that_a_step_changes_is_in_the_buffer() -> None:
         "contacts": "load strain patch damping share urge wish finest owed weight heaviest care bound",
         "actuators": "room missed",
         "actuators.linkage": "acceleration turning force torque",
-        "handles": "row push most_load bias answer support through load stuck smooth free inverse vectors dense "
-        "damper bracing kept_rows kept_factor",
+        "handles": "row push most_load bias answer support through settled inverse load parting parted "
+        "shares vectors dense damper bracing kept_rows kept_factor",
     }
     clean, poisoned = Performance(busy_scene()), Performance(busy_scene())
     for _ in range(40):

@@ -7,6 +7,7 @@ under a hash of all that it was made from.
 import hashlib
 import io
 import json
+import math
 import os
 import sys
 from collections.abc import Callable
@@ -27,8 +28,9 @@ Indices = NDArray[np.int64]
 
 MOST_DRAWN = 12_000  # triangles
 FLAT, FLAT_SHARE = 3e-5, 0.003  # m, or of the way to its middle: by how much its coating yields under its own weight
-THIN = 0.1  # of the surface may be thinner than what counts as its thickness
-MOST_CELLS = 128
+THIN, THINNEST = 0.1, 0.01  # of the surface may be thinner than what counts as its thickness; as its thinnest part
+MOST_VALUES = 2_400_000  # of a grid, whose cells are to be half as long as half the thickness ...
+MOST_FOR_THINNEST = 1_000_000  # ... and as that of thin parts: more take seconds
 
 
 class Baked(NamedTuple):
@@ -46,7 +48,8 @@ class Baked(NamedTuple):
     normal: Floats  # (S, 3)
     area: Floats  # (S,)
     edges: Floats  # (E, 7) sharp edges that stick out: from, to, and the area they stand for
-    inner: float  # half the thickness of all but its thinnest parts
+    inner: float  # half the thickness of all but its thinnest parts ...
+    thinnest: float  # ... and of these
     support: float  # m³: what overlaps with a floor when it lies as deep as its coating should yield
     vertices: Floats  # (V, 3) to draw, in the frame it was written in
     normals: Floats  # (V, 3)
@@ -199,14 +202,15 @@ def _bake(key: str, solid: Any, surface: Surface, upright: bool) -> Baked:
     cells = CELLS
     while True:
         grid = make_grid(inside, whole.triangles, cells)
-        thin = typical_thickness(grid, light)
-        if thin >= 2 * grid.spacing or cells >= MOST_CELLS:
+        thin, thinnest = thicknesses(grid, light)
+        finer = max(cells_for(thin, grid, MOST_VALUES), cells_for(thinnest, grid, MOST_FOR_THINNEST))
+        if finer <= cells:
             break
-        cells = min(max(int(np.ceil(2.2 * size / thin)), cells + 16), MOST_CELLS)
+        cells = finer
     if thin < 1.01 * grid.spacing:
         raise Problem(
-            f"shape: is too thin to collide: much of it is thinner than {2 * grid.spacing:.2g} m, which is less than a "
-            f"{MOST_CELLS // 2}th of its size"
+            f"shape: is too thin to collide: much of it is thinner than {2 * grid.spacing:.2g} m, which is 1/"
+            f"{size / (2 * grid.spacing):.0f} of its size"
         )
     area = counted(area, curvature, thin)
     vertices, normals, triangles, colors = drawn(solid, surface, size)
@@ -222,6 +226,7 @@ def _bake(key: str, solid: Any, surface: Surface, upright: bool) -> Baked:
         area,
         sharp_edges(light),
         thin,
+        thinnest,
         support_of(at, area, normal, inside, thin),
         vertices,
         normals,
@@ -249,8 +254,8 @@ def moments(surface: Surface) -> tuple[float, Floats, Floats, Floats]:
     return volume, centre, inertia, axes
 
 
-def typical_thickness(grid: Any, surface: Surface) -> float:
-    """Half the thickness of all but the thinnest part of a surface."""
+def thicknesses(grid: Any, surface: Surface) -> tuple[float, float]:
+    """Half the thickness of all but thin parts of a surface, and of all but its very thinnest."""
     from impel.geometry.grids import half_thickness, place_row
 
     facing, double = facing_of(surface)
@@ -261,7 +266,21 @@ def typical_thickness(grid: Any, surface: Surface) -> float:
     half_thickness(values, place, middle, facing, 0.5 * grid.spacing, longest, out)
     order = np.argsort(out)
     share = np.cumsum(double[order]) / double.sum()
-    return float(out[order][min(int(np.searchsorted(share, THIN)), len(out) - 1)])
+    thin, thinnest = (out[order][min(int(np.searchsorted(share, part)), len(out) - 1)] for part in (THIN, THINNEST))
+    return float(thin), float(thinnest)
+
+
+def cells_for(thin: float, grid: Any, most: int) -> int:
+    """How many cells along the longest side half a thickness asks for, as far as there are no more values."""
+    from impel.geometry.grids import BORDER
+
+    count = np.array(grid.values.shape) - 2 * BORDER - 1
+    cells = wanted = round(float(count.max()))
+    if thin < 2 * grid.spacing:
+        wanted = max(math.ceil(2.2 * cells * grid.spacing / thin), cells + 16)
+    while wanted > cells and np.prod(wanted / cells * count + 2 * BORDER + 1) > most:
+        wanted -= 1
+    return wanted
 
 
 def support_of(at: Floats, area: Floats, normal: Floats, vertices: Floats, inner: float) -> float:

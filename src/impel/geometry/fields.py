@@ -31,7 +31,7 @@ class Shapes:
     part: Integers2  # (N, 2) first and last + 1 of a blob's elements; a mesh's row of `place`
     elements: Floats2 | None  # (M, 7) from, to, radius; None when no body is a blob
     grid: NDArray[np.float32] | None  # splines of the distances from all meshes; None when no body is one ...
-    place: Floats2 | None  # (G, 14) ... and where each is, see grids.LOW ..., and the extent of its mesh
+    place: Floats2 | None  # (G, 15) ... and where each is, see grids.LOW ..., and the extent of its mesh
 
 
 @kernel(inline=True)

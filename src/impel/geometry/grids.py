@@ -22,7 +22,8 @@ BORDER = 2.5  # cells around the mesh, so that the spline has values on all side
 ASIDE = 1e-7  # cells by which rays pass beside the points of the grid, where vertices like to lie
 GUESSES = 4  # at where a mesh is nearest: right to 1e-4 of the distance for a ball
 ROUGH = 1.2  # cells: by how much the nearest value can be off, half a diagonal and what makes it a spline
-LOW, PER, COUNT, FIRST, PLACE = 0, 3, 4, 7, 8  # columns: lowest corner, 1/spacing, points along each axis, first value
+# Columns: lowest corner, 1/spacing, points along each axis, first value, half the thickness of thin parts, extent.
+LOW, PER, COUNT, FIRST, THINNEST, PLACE = 0, 3, 4, 7, 8, 9
 
 
 class Grid(NamedTuple):

@@ -14,6 +14,8 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 RELAXED, TURNS, LEVEL = 5, 30, 0.97  # rounds of relaxing; of turning edges in each; cosine of what is as good as flat
+COLLAPSES, OVER = 30, 0.5  # rounds of taking out short edges; cosine of what has turned too far by that ...
+TINY = 0.4  # ... share of the shortest edge that there may be, below which it may be a sharp one
 
 # Points near the surface, the ways out of it there, and whether they belong on a sharp edge, to points on it.
 Project = Callable[[Floats, Floats, NDArray[np.bool_]], Floats]
@@ -139,46 +141,62 @@ def _cut(triangles: Indices, middle: Indices) -> Indices:
     return np.concatenate(done)
 
 
-def shortened(skin: Skin, longest: float) -> Skin:
-    """Without edges that are longer, as far as a mesh can have that."""
-    for _ in range(12):
-        ends, _, _ = edges_of(skin.triangles)
-        length = np.linalg.norm(skin.vertices[ends[:, 0]] - skin.vertices[ends[:, 1]], axis=1)
-        if not (length > longest).any():
-            break
-        skin, _ = halve(skin, with_longest(skin.triangles, ends, length, length > longest), lambda at, *_: at)
-    return skin
-
-
 def collapsed(vertices: Floats, triangles: Indices, shortest: float) -> tuple[Floats, Indices]:
-    """Without edges that are shorter: their ends become one, unless the surface were no longer closed then."""
-    for _ in range(12):
+    """Without edges that are shorter: their ends become one. Sharp edges and their corners stay, if they are not tiny,
+    and so does whatever would not be closed, or turned over, without the edge."""
+    from scipy.sparse import coo_array
+
+    for _ in range(COLLAPSES):
         ends, _, _ = edges_of(triangles)
         length = np.linalg.norm(vertices[ends[:, 0]] - vertices[ends[:, 1]], axis=1)
-        short = ends[np.argsort(length, kind="stable")[: int((length < shortest).sum())]]
-        # Not two that have neighbours in common: each vertex and all around it belong to one of them.
-        claimed = np.full(len(vertices), len(short))
-        for k in (0, 1):
-            np.minimum.at(claimed, short[:, k], np.arange(len(short)))
-        around = claimed.copy()
-        for one, other in ((0, 1), (1, 0)):
-            np.minimum.at(around, ends[:, one], claimed[ends[:, other]])
-        chosen = short[(around[short] == np.arange(len(short))[:, None]).all(axis=1)]
+        count = len(vertices)
+        edged = sharp_edges(vertices, triangles)
+        rank = np.bincount(edged.ravel(), minlength=count)
+        rank = np.where(rank == 2, 1, np.where(rank > 0, 2, 0))  # on no sharp edge, on one, where some meet or end
+        is_sharp = np.isin(ends[:, 0] * count + ends[:, 1], edged[:, 0] * count + edged[:, 1])
+        low = rank[ends].min(axis=1)
+        joined = coo_array((np.ones(2 * len(ends), np.int64), (ends.ravel(), ends[:, ::-1].ravel())), (count, count))
+        joined = joined.tocsr()
+        alike = np.asarray(joined[ends[:, 0]].multiply(joined[ends[:, 1]]).sum(axis=1)).ravel() == 2
+        able = (length < shortest) & alike & ((low == 0) | (is_sharp & (low == 1)) | (length < TINY * shortest))
+        short = ends[able][np.argsort(length[able], kind="stable")]
+        chosen = _apart(short, ends, count)
         if not len(chosen):
             break
-        number = np.arange(len(vertices))
-        number[chosen[:, 1]] = chosen[:, 0]
-        moved, fewer = vertices.copy(), number[triangles]
-        moved[chosen[:, 0]] = vertices[chosen].mean(axis=1)
+        keeps = np.where(rank[chosen[:, 0]] >= rank[chosen[:, 1]], chosen[:, 0], chosen[:, 1])
+        goes = chosen.sum(axis=1) - keeps
+        level = rank[keeps] == rank[goes]
+        place = np.where(level[:, None], vertices[chosen].mean(axis=1), vertices[keeps])
+        # Those that turn a triangle over are left out.
+        number, moved = np.arange(count), vertices.copy()
+        number[goes], moved[keeps], moved[goes] = keeps, place, place
+        before = facing_of(Surface(vertices, triangles))[0]
+        after, double = facing_of(Surface(moved, triangles))
+        over = triangles[(np.einsum("ij,ij->i", before, after) < OVER) & (double > 1e-9 * shortest**2)]
+        bad = np.isin(keeps, over) | np.isin(goes, over)
+        if bad.all():
+            break
+        number, moved = np.arange(count), vertices.copy()
+        number[goes[~bad]], moved[keeps[~bad]] = keeps[~bad], place[~bad]
+        fewer = number[triangles]
         a, b, c = fewer.T
         fewer = fewer[(a != b) & (b != c) & (c != a)]
         used, fewer = np.unique(fewer, return_inverse=True)
-        fewer = fewer.reshape(-1, 3)
-        edges = np.sort(np.stack([fewer, np.roll(fewer, -1, axis=1)], axis=-1).reshape(-1, 2), axis=1)
-        if np.any(np.unique(edges, axis=0, return_counts=True)[1] != 2):
-            break
-        vertices, triangles = moved[used], fewer
+        vertices, triangles = moved[used], fewer.reshape(-1, 3)
     return vertices, triangles
+
+
+def _apart(short: Indices, ends: Indices, count: int) -> Indices:
+    """Of edges, the worst first, those that have no neighbours in common: each vertex and all around it belong to one
+    of them."""
+    claimed = np.full(count, len(short))
+    for k in (0, 1):
+        np.minimum.at(claimed, short[:, k], np.arange(len(short)))
+    around = claimed.copy()
+    for one, other in ((0, 1), (1, 0)):
+        np.minimum.at(around, ends[:, one], claimed[ends[:, other]])
+    chosen: Indices = short[(around[short] == np.arange(len(short))[:, None]).all(axis=1)]
+    return chosen
 
 
 def relax(skin: Skin, project: Project) -> Skin:

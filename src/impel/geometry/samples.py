@@ -17,7 +17,7 @@ from impel.geometry.blobs import surface_mesh
 from impel.geometry.fields import Shapes
 from impel.geometry.kinds import BOX, CYLINDER, INNER, MESH, PLANE
 from impel.geometry.meshes import mesh_of
-from impel.geometry.shapes import blob_in_principal_axes, make_extents
+from impel.geometry.shapes import blob_in_principal_axes, make_extents, make_shapes
 from impel.kernel import Floats2, Integers2, struct
 
 Floats = NDArray[np.float64]
@@ -50,8 +50,6 @@ class Samples:
 def make_samples(shapes: list[dict[str, Any]], arrays: Shapes) -> Samples | None:
     """Fixed points of all bodies that carry any; None when there are none."""
     skins: list[Skin] = []
-    curved: list[Floats] = []
-    extents = make_extents(arrays)
     known: dict[str, tuple[int, int]] = {}
     clusters = np.zeros((len(shapes), 2), np.int64)
     points, rows = 0, 0
@@ -68,13 +66,11 @@ def make_samples(shapes: list[dict[str, Any]], arrays: Shapes) -> Samples | None
             known[text] = rows, rows + len(skin.span)
             points, rows = points + len(skin.area), rows + len(skin.span)
             skins.append(skin)
-            curved.append(np.zeros(len(skin.area)))
-            mean_bends(arrays, i, float(extents[i, INNER]), skin.at, curved[-1])
         clusters[i] = known[text]
     if not skins:
         return None
-    at, normal, area, _, box, radius = (np.concatenate(parts) for parts in zip(*skins))
-    return Samples(at, normal, area, np.concatenate(curved), np.concatenate(spans), box, radius, clusters)
+    at, normal, area, bend, _, box, radius = (np.concatenate(parts) for parts in zip(*skins))
+    return Samples(at, normal, area, bend, np.concatenate(spans), box, radius, clusters)
 
 
 class Skin(NamedTuple):
@@ -83,6 +79,7 @@ class Skin(NamedTuple):
     at: Floats
     normal: Floats
     area: Floats
+    bend: Floats
     span: Integers
     box: Floats
     radius: Floats
@@ -110,7 +107,9 @@ def _skin(text: str, kind: int, size: tuple[float, ...], content: str) -> Skin:
     centre = np.array([(points.min(0) + points.max(0)) / 2 for points in held])
     radius = np.array([np.linalg.norm(points - c, axis=1).max() for points, c in zip(held, centre)])
     box = np.array([[*points.min(0), *points.max(0)] for points in held])
-    return Skin(at, normal, area, np.array(spans, np.int64), box, radius)
+    alone, bend = make_shapes([json.loads(text)]), np.zeros(len(area))
+    mean_bends(alone, 0, float(make_extents(alone)[0, INNER]), at, bend)
+    return Skin(at, normal, area, bend, np.array(spans, np.int64), box, radius)
 
 
 def _reached(cloud: Cloud) -> Floats:

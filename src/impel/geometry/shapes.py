@@ -52,7 +52,7 @@ def _make_grids(shapes: list[dict[str, Any]], kind: Any, part: Any) -> tuple[Any
             count += baked.grid.size
         part[i] = len(rows), len(rows) + 1
         row = place_row(Grid(baked.low, baked.spacing, baked.grid), values[baked.key][0])
-        rows.append([*row, *_mesh_extent(baked)])
+        rows.append([*row, baked.thinnest, *_mesh_extent(baked)])
     if not rows:
         return None, None
     return np.concatenate([grid for _, grid in values.values()]), np.array(rows)

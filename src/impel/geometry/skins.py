@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from impel.geometry.baking import bake
 from impel.geometry.blobs import blob_elements, surface_mesh
 from impel.geometry.meshfiles import Surface, surface_of
-from impel.geometry.remeshing import Skin, collapsed, sharp_edges, shortened, turned, vertex_normals
+from impel.geometry.remeshing import Skin, collapsed, sharp_edges, turned, vertex_normals
 from impel.geometry.scatter import facing_of
 
 Floats = NDArray[np.float64]
@@ -23,7 +23,7 @@ Indices = NDArray[np.int64]
 
 EVEN = 900  # vertices of a skin that nobody presses, about
 SMOOTH = ("sphere", "capsule", "blob")  # have no sharp edges
-SHORT = 0.2  # of the longest edge: shorter ones are taken out of meshes
+SHORT = 0.4  # of the longest edge: shorter ones are taken out of meshes
 BAKED = ("mesh", "convex", "compound")
 SAME = 1e-7  # of the size: vertices closer than this are one
 GRAIN, NORMAL_GRAIN = 2.0**-25, 2.0**-9  # of the size, and of 1: takes tell in such steps how a skin has moved
@@ -82,12 +82,20 @@ def _baked(shape: dict[str, Any]) -> tuple[Floats, Indices, Floats | None]:
             break
         light = surface_of(whole.simplify(float(bulge)))
         vertices, triangles = light.vertices, light.triangles
-    vertices, triangles = collapsed(vertices, turned(vertices, triangles), SHORT * longest)
-    triangles = turned(vertices, triangles)
-    skin = shortened(Skin(vertices, triangles, np.zeros_like(vertices), None, True), longest)
-    skin = skin._replace(triangles=turned(skin.vertices, skin.triangles))
-    colors = baked.colors[KDTree(baked.vertices).query(skin.vertices)[1]] if len(baked.colors) else None
-    return skin.vertices, skin.triangles, colors
+    vertices, triangles = _even(vertices, triangles, SHORT * longest)
+    for _ in range(2):
+        whole = manifold3d.Manifold(manifold3d.Mesh(vertices.astype(np.float32), triangles.astype(np.uint32)))
+        if whole.status() == manifold3d.Error.NoError:
+            fine = surface_of(whole.refine_to_length(longest))
+            vertices, triangles, _ = _welded(fine.vertices, fine.triangles)
+        vertices, triangles = _even(vertices, triangles, SHORT * longest)
+    colors = baked.colors[KDTree(baked.vertices).query(vertices)[1]] if len(baked.colors) else None
+    return vertices, triangles, colors
+
+
+def _even(vertices: Floats, triangles: Indices, shortest: float) -> tuple[Floats, Indices]:
+    vertices, triangles = collapsed(vertices, turned(vertices, triangles), shortest)
+    return vertices, turned(vertices, triangles)
 
 
 def _edge(area: float) -> float:

@@ -38,6 +38,7 @@ COLUMNS = 18
 
 # From this closeness to half a turn on (w of the quaternion), both ways round count as equally short.
 HALF_TURN = 1e-6
+STILL = 1e-12  # rad: where a curve turns back or rests, what is left of its velocity is rounding
 
 
 @kernel
@@ -119,8 +120,8 @@ def fit_orientations(row, start, whole, t0, t1):
         w = turns[n]
         angle = norm(w)
         for k in range(3):
-            row[4 + 4 * n + k] = w[k] / angle if angle > 0.0 else 0.0
-        row[7 + 4 * n] = 0.5 * angle
+            row[4 + 4 * n + k] = w[k] / angle if angle > STILL else 0.0
+        row[7 + 4 * n] = 0.5 * angle if angle > STILL else 0.0
     row[FASTEST] = 3.0 * max(norm(w1), norm(w2), norm(w3))
     # dω/du: the differences of the Bernstein form, and the turning of each ω by the turns before it.
     # 1.9 and 0.5625 bound the products of the rates of β.
@@ -159,6 +160,10 @@ def _axis_and_turn(row, first, beta):
 def orientation_at(row, u):
     """Orientation and angular velocity by u, in the world's frame."""
     v = 1.0 - u
+    if row[7] == 0.0 and row[15] == 0.0:  # at rest at both ends: of the three turns one is left
+        axis, turn = _axis_and_turn(row, 8, u * u * (3.0 - 2.0 * u))
+        q = multiply((row[0], row[1], row[2], row[3]), turn)
+        return q, scale(rotate(q, axis), 12.0 * row[11] * u * v)
     a1, e1 = _axis_and_turn(row, 4, 1.0 - v * v * v)
     a2, e2 = _axis_and_turn(row, 8, u * u * (3.0 - 2.0 * u))
     a3, e3 = _axis_and_turn(row, 12, u * u * u)

@@ -20,6 +20,7 @@ from impel.physics.patches import (
     press_ball,
     press_deep,
     press_facing,
+    where_thin,
 )
 from impel.physics.pressures import TIP, sum_layers
 
@@ -229,7 +230,8 @@ def press_flat_end(shapes, b, centre, outward, aside, r, motion, material, fines
         phi, g = distance(shapes, b, p)
         if phi < 0.0:
             area = min(r * r * DISC[s, 2], finest)
-            if is_soft(material):
-                press_deep(patch, shapes, b, p, outward, g, -phi, area, 0.0, motion, material)
+            here = where_thin(shapes, b, p, g, -phi, material, patch)
+            if is_soft(here):
+                press_deep(patch, shapes, b, p, outward, g, -phi, area, 0.0, motion, here)
             else:
-                press_facing(patch, p, outward, g, -phi, area, motion, material, False)
+                press_facing(patch, p, outward, g, -phi, area, motion, here, False)

@@ -248,17 +248,17 @@ def _carry_over(table, new, memory, pair, touching, friction, place, count, foun
     for slot in range(len(table)):
         table[slot] = -1
     for p in range(count):
-        memory[p, 0] = touching[p]
-        for k in range(REMEMBERED):
-            memory[p, 1 + k] = friction[p, k]
-        for k in range(PLACE):
-            memory[p, 1 + REMEMBERED + k] = place[p, k]
         if touching[p] > 0.0 or place[p, MET] > 0.0:
+            memory[p, 0] = touching[p]
+            for k in range(REMEMBERED):
+                memory[p, 1 + k] = friction[p, k]
+            for k in range(PLACE):
+                memory[p, 1 + REMEMBERED + k] = place[p, k]
             slot = _slot(pair, p, mask)
             while table[slot] >= 0:
                 slot = (slot + 1) & mask
             table[slot] = p
-    for p in range(len(touching)):
+    for p in range(max(count, found)):  # the rest was never written
         old = -1
         if p < found:
             slot = _slot(new, p, mask)

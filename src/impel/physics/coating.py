@@ -10,6 +10,7 @@ from impel.geometry.baking import bake
 from impel.geometry.kinds import BOX, CAPSULE, CORE, CYLINDER, INNER, MESH, PLANE, SKIN, SPHERE, solid
 from impel.geometry.shapes import form
 from impel.kernel import kernel
+from impel.physics.patches import LIMIT_SHARE
 from impel.physics.pressures import COLUMNS, depth_at, make_table, pressure
 
 # Columns of `contacts.material`, what two coatings make together.
@@ -129,7 +130,7 @@ def mix(pair, count, kind, extent, coating, tables, inverse_mass, material):
         room = extent[b, INNER] + (extent[a, INNER] if is_round else 0.0)
         if both_press(kind[a], kind[b]):
             room = min(room, extent[a, INNER])
-        limit = 0.4 * room
+        limit = LIMIT_SHARE * room
         if soft_a > 0.0:
             limit = min(limit, coating[a, THICKNESS] * soft / soft_a)
         if soft_b > 0.0:

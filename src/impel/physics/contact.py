@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.geometry.fields import Shapes
-from impel.geometry.kinds import BOX, CORE, CYLINDER, MESH, PLANE, RADIUS, SKIN, SPHERE
+from impel.geometry.kinds import BOX, CAPSULE, CORE, CYLINDER, INNER, MESH, PLANE, RADIUS, SKIN, SPHERE
 from impel.geometry.samples import Samples, make_samples
 from impel.geometry.shapes import make_extents, make_shapes
 from impel.kernel import Floats2, Floats3, Integers2, Shorts2, Singles2, kernel, struct
@@ -76,12 +76,14 @@ from impel.physics.patches import (
     BOUNCE,
     COLUMNS,
     ELASTIC,
+    TIGHT,
     distance,
     press_ball,
     press_balls,
     press_points,
     rows_of,
     sum_up,
+    thinnest_part,
 )
 from impel.physics.pressures import COLUMNS as TABLED
 from impel.physics.pressures import ROWS, join
@@ -319,7 +321,7 @@ def _meet(bodies, contacts, p, dt):
     reach = extent[a, RADIUS] + extent[b, RADIUS]
     square = dot(apart, apart)
     contacts.share[p, 0] = contacts.share[p, 1] = contacts.urge[p] = 0.0
-    room = ROOM_SHARE * materials[p, coating_of.ROOM]
+    room = ROOM_SHARE * _least_room(contacts, p, a, b)
     if square > reach * reach:
         if contacts.touching[p] != 0.0 or contacts.place[p, MET] > 0.0:
             _part(bodies, contacts, p, dt)
@@ -363,6 +365,9 @@ def _meet(bodies, contacts, p, dt):
         return verdict if elastic == elastic else NOT_A_NUMBER
 
     force, moment, centre, products, elastic, stiffness, rate, depth = sum_up(patch, both, qa, qb, apart, calming)
+    tight = max(patch[0, TIGHT], patch[1, TIGHT]) if both else patch[0, TIGHT]
+    if tight > 0.0:
+        limit = min(limit, 1.0 / tight)
     spread = max(0.0, products[0][0] + products[1][1] + products[2][2])
     # Crushed, by a blow, between bodies that do not give way, or placed so: until it is out of its firm depth again.
     placed = dt == 0.0 or contacts.friction[p, CRUSHED] > 0.0
@@ -461,6 +466,15 @@ def _meet(bodies, contacts, p, dt):
     return verdict
 
 
+@kernel
+def _least_room(contacts, p, a, b):
+    """How far the two of a pair can go into each other where they are thinnest."""
+    extent, shapes = contacts.extent, contacts.shapes
+    room = contacts.material[p, coating_of.ROOM]
+    thin = thinnest_part(shapes, b, extent[b, INNER]) + (extent[a, INNER] if shapes.kind[a] <= CAPSULE else 0.0)
+    return min(room, thin, thinnest_part(shapes, a, room))
+
+
 @kernel(inline=True)
 def _urge(contacts, p, most, dt, verdict):
     """The verdict on a step of a pair that should not be longer than 1/`most`; and a note of that."""
@@ -534,7 +548,7 @@ def _press_into(contacts, p, side, a, b, qa, qb, apart, motion, material, patch)
         if shapes.kind[b] == SPHERE:
             press_balls(radius, half[0], g, gap, motion, material, patch)
         elif shapes.kind[b] == MESH:
-            press_ball_all_round(shapes, b, radius, centre, g, motion, material, patch, contacts.patch)
+            press_ball_all_round(shapes, b, radius, centre, phi, g, motion, material, patch, contacts.patch)
         else:
             press_ball(shapes, b, radius, centre, g, phi, 1.0, motion, material, patch)
         return gap, speed

@@ -29,11 +29,11 @@ Stretch = tuple[int, int, NDArray[np.bool_]]  # from a frame to before a frame, 
 SEEN = 1e-3  # of its size: a body that is nowhere pressed in deeper looks as ever ...
 STIRRED = 2.5e-4  # ... and a vertex that moves less is at rest
 CUT = 3.5e-4  # of its size: by how much an edge may cut a corner of the surface that it lies on ...
-LOOKS, ROUNDS, CREASED = 5, 12, 4000  # ... which is looked for in a few frames, several times, for so many edges
+LOOKS, ROUNDS, CREASED = 5, 16, 4000  # ... which is looked for in a few frames, several times, for so many edges
 AT_MOST, FEWEST, MOST_VERTICES = (
     600_000,
     1500,
-    8000,
+    12_000,
 )  # vertices of a skin in all frames that it is pressed in, and in one
 CLUSTER = 4.5  # edges: how wide the cells are whose vertices are looked at together
 NEIGHBOURS = 24  # at most, of a body in a frame
@@ -114,8 +114,10 @@ def _refined(touch: Touch, a: int, skin: Skin, size: float, stretches: list[Stre
     for frame in _telling_frames(depth, size):
         meets = next(meets for first, last, meets in stretches if first <= frame < last)
         for _ in range(ROUNDS):
-            count = look_for_creases(touch, cover.cover, a, frame, meets, CUT * size, found)
-            if count == 0 or len(skin.vertices) + count > most:
+            cut, room = CUT * size, max(most - len(skin.vertices), 0)
+            while (count := look_for_creases(touch, cover.cover, a, frame, meets, cut, found)) > room:
+                cut *= 2.0  # the worst come first
+            if count == 0:
                 break
             skin = halve(skin, _which(skin, cover.order[found[:count]]), project)[0]
             skin = skin._replace(triangles=turned(skin.vertices, skin.triangles))

@@ -8,9 +8,11 @@ import math
 
 import numpy as np
 
+from impel.geometry.grids import beyond_grid
+from impel.geometry.kinds import INNER
 from impel.kernel import kernel
 from impel.motion.rotations import axpy, dot, get3, norm, scale, set3, sub
-from impel.physics.patches import distance, press_ball
+from impel.physics.patches import LIMIT_SHARE, distance, press_ball, thinnest_part
 
 FOUND = 8  # places at most
 SAME = math.cos(math.radians(20))  # places nearer than this, seen from the ball's middle, are one
@@ -48,9 +50,20 @@ def _lowest(shapes, b, r, centre, d):
 
 
 @kernel
-def press_ball_all_round(shapes, b, r, centre, g, motion, material, patch, scratch):
-    """A ball against mesh b; g is the gradient at its centre."""
-    found = 0
+def _from_middle(shapes, b, r, centre, phi, u, d):
+    """The same by how far the ball's middle is away, if that is deeper: no part of a thin wall is as deep inside as a
+    ball that is pressed into it."""
+    far, g = beyond_grid(shapes.grid, shapes.place, shapes.part[b, 0], centre)
+    if far - r >= phi or far <= 0.0:
+        return phi, u, d
+    g = scale(g, 1.0 / max(norm(g), 1e-3))
+    return far - r, g, scale(g, -1.0)
+
+
+@kernel
+def press_ball_all_round(shapes, b, r, centre, away, g, motion, material, patch, scratch):
+    """A ball against mesh b; its centre is at least so far away, along the gradient g."""
+    found, thin = 0, thinnest_part(shapes, b, material[6].extent[b, INNER])
     for k in range(-1, 12):
         d = scale(g, -1.0)
         if k >= 0:
@@ -58,6 +71,8 @@ def press_ball_all_round(shapes, b, r, centre, g, motion, material, patch, scrat
             if distance(shapes, b, axpy(r, d, centre))[0] > NEAR * r:
                 continue
         phi, u, d = _lowest(shapes, b, r, centre, d)
+        if k < 0 and r - away > LIMIT_SHARE * thin:
+            phi, u, d = _from_middle(shapes, b, r, centre, phi, u, d)
         new = phi < 0.0 and found < FOUND
         for f in range(found):
             new = new and dot(d, get3(scratch, 2 + f)) < SAME

@@ -9,7 +9,7 @@ import math
 
 from impel.geometry.fields import field
 from impel.geometry.grids import surely_beyond
-from impel.geometry.kinds import BOX, CORE, MESH, RADIUS, SKIN
+from impel.geometry.kinds import BOX, CORE, CYLINDER, MESH, RADIUS, SKIN, SPHERE
 from impel.kernel import kernel
 from impel.motion.rotations import (
     add,
@@ -29,7 +29,17 @@ from impel.motion.rotations import (
 )
 from impel.physics.box_points import turned
 from impel.physics.broadphase import ALLOWED, COUNTS, MOVED, UNLISTED
-from impel.physics.patches import box_around, distance, is_soft, overlap, press_deep, press_facing, press_point, rows_of
+from impel.physics.patches import (
+    box_around,
+    distance,
+    is_soft,
+    overlap,
+    press_deep,
+    press_facing,
+    press_point,
+    rows_of,
+    where_thin,
+)
 
 # By how far a point may move until a new list is due: what it goes in this time, but within these shares of the smaller
 # body's radius.
@@ -157,11 +167,22 @@ def _press(shapes, samples, s, b, centre, rows, motion, material, finest, patch)
         _press_edge(shapes, samples, s, b, x, phi, rows, motion, material, finest, patch)
     elif phi < 0.0:
         normal = transform(rows, get3(samples.normal, s))
-        area = min(samples.area[s], finest)
+        area = _counted(shapes, b, min(samples.area[s], finest), -phi)
+        material = where_thin(shapes, b, x, g, -phi, material, patch)
         if is_soft(material):
             press_deep(patch, shapes, b, x, normal, g, -phi, area, samples.bend[s], motion, material)
         else:
             press_facing(patch, x, normal, g, -phi, area, motion, material, True)
+
+
+@kernel(inline=True)
+def _counted(shapes, b, area, depth):
+    """How much of a point's area may be inside something round when the point is: no more than a cap that deep. A large
+    face has few points; one of them beside a ball would push it aside with all of the face."""
+    if shapes.kind[b] > CYLINDER:
+        return area
+    wide = math.sqrt(math.pi * shapes.size[b, 0] * depth)
+    return min(area, wide * wide if shapes.kind[b] == SPHERE else wide * math.sqrt(area))
 
 
 @kernel
@@ -188,4 +209,5 @@ def _press_edge(shapes, samples, s, b, x, phi, rows, motion, material, finest, p
             low = middle
     depth = -value - max(0.0, -first, -last)
     if depth > 0.0:
+        material = where_thin(shapes, b, at, g, -value, material, patch)
         press_point(patch, at, g, depth, min(-samples.area[s], finest), motion, material)

@@ -10,6 +10,7 @@ import math
 
 from impel.geometry.bends import bends, cap_share, swept
 from impel.geometry.fields import box_field, field
+from impel.geometry.grids import THINNEST
 from impel.geometry.kinds import BLOB, BOX, INNER, MESH
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, rotate, scale, sub, transform
@@ -26,12 +27,14 @@ VOLUME = 17  # of the overlap
 RATE = 18  # fastest change of depth, m/s
 CALM = 19  # (6) stiffness x change of depth, for slow samples: N/s, as a force and its moment
 DEPTH = 25  # of the deepest sample, m
-COLUMNS = 26
+TIGHT = 26  # 1/m: the inverse of the least limit in thin parts of B; 0 where there is none
+COLUMNS = 27
 
 BOUNCE = 0.1  # m/s: slower bounces, of half a millimetre, die out
 CALMING = 0.3  # of critical: extra damping of what is slower than a bounce, so that things come to rest
 FIRMEST = 1e4  # x: the most that a coating grows firmer
 SURER = 8  # power: how much more is made of the side of a pair that found more of the overlap
+LIMIT_SHARE = 0.4  # of half its thickness: how deep something may be pressed in before its coating stiffens
 GRAZING = 0.3  # cosine below which a fixed point, nearly edge-on to the field, loses its weight
 
 
@@ -90,6 +93,33 @@ def distance(shapes, b, p):
     if shapes.kind[b] == BLOB or shapes.kind[b] == MESH:
         return phi, scale(g, 1.0 / max(math.sqrt(dot(g, g)), 1e-3))
     return phi, g
+
+
+@kernel
+def thinnest_part(shapes, b, inner):
+    """Half the thickness of the thinnest parts of B, if these are thinner than the rest, `inner`."""
+    if shapes.kind[b] == MESH and shapes.place is not None:
+        return min(shapes.place[shapes.part[b, 0], THINNEST], inner)
+    return inner
+
+
+@kernel
+def where_thin(shapes, b, p, u, depth, material, patch):
+    """What two coatings make together at a point so deep in B, from whose surface u leads straight to it. In parts that
+    are thinner than the rest of B, walls or ears, it stiffens earlier: lest the point came out on the other side."""
+    stiffness, damping, limit, hard, firm, row, contacts = material
+    inner = contacts.extent[b, INNER]
+    thinnest = thinnest_part(shapes, b, inner)
+    if thinnest == inner or depth <= LIMIT_SHARE * thinnest:
+        return material
+    # Straight in from the surface, as far as asks for no other limit: behind the middle the other side is nearer.
+    ahead = depth / LIMIT_SHARE
+    behind = field(shapes, b, axpy(depth - ahead, u, p))[0]
+    room = LIMIT_SHARE * max(0.5 * (ahead - behind), thinnest)
+    if room >= min(limit, 0.99 * depth):
+        return material
+    patch[TIGHT] = max(patch[TIGHT], 1.0 / room)
+    return stiffness, damping, room, hard * (limit / room) ** 2, firm, row, contacts
 
 
 @kernel(inline=True)
@@ -275,10 +305,11 @@ def press_points(shapes, b, samples, a, centre, turn, half, motion, material, fi
                 if not flat:
                     normal = transform(turn, get3(samples.normal, s))
                 area = min(samples.area[s], finest)
-                if is_soft(material):
-                    press_deep(patch, shapes, b, p, normal, g, -phi, area, samples.bend[s], motion, material)
+                here = where_thin(shapes, b, p, g, -phi, material, patch)
+                if is_soft(here):
+                    press_deep(patch, shapes, b, p, normal, g, -phi, area, samples.bend[s], motion, here)
                 else:
-                    press_facing(patch, p, normal, g, -phi, area, motion, material, False)
+                    press_facing(patch, p, normal, g, -phi, area, motion, here, False)
 
 
 @kernel(inline=True)

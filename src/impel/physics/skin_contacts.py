@@ -180,7 +180,7 @@ def _list_neighbour(touch, cover, frame, a, b, k, reach):
     """Note the vertices that are nearer to a neighbour than `reach`; returns the distance of the nearest."""
     _look_from(touch, frame, a, b, cover.to, k)
     cover.other[k] = b
-    to, e, nearest, mean = cover.to, cover.first[k], math.inf, (0.0, 0.0, 0.0)
+    to, e, nearest, mean, total = cover.to, cover.first[k], math.inf, (0.0, 0.0, 0.0), 0.0
     for c in range(len(cover.ball)):
         phi, _ = field(touch.shapes, b, _there(to, k, get3(cover.ball, c)))
         if phi > cover.ball[c, 3] + reach:
@@ -195,24 +195,27 @@ def _list_neighbour(touch, cover, frame, a, b, k, reach):
             cover.over[e], cover.steep[e] = beyond(touch, a, b, 0.0, phi)
             set3(cover.go, e, u)
             if phi < 0.0:
-                mean = axpy(-cover.area[i] * phi, sub(u, get3(cover.way, i)), mean)
+                out = sub(u, get3(cover.way, i))
+                mean = axpy(-cover.area[i] * phi, out, mean)
+                total -= cover.area[i] * phi * norm(out)
             e += 1
     cover.first[k + 1] = e
     length = norm(mean)
     if length > 0.0:
         mean = scale(mean, 1.0 / length)
-    _choose_ways(cover, k, mean)
+    _choose_ways(cover, k, mean, ramp(1.0 - 2.0 * length / total) if total > 0.0 else 0.0)
     return nearest
 
 
 @kernel
-def _choose_ways(cover, k, mean):
+def _choose_ways(cover, k, mean, scattered):
     """Along which way each vertex comes onto the surface that is shared with a neighbour: between straight out of the
     neighbour and straight into the body.
 
     Out of the neighbour as in the middle of the contact, `mean`, for what leads out of a box is another way beyond each
     of its edges, and what leads out of a ball would lead past the edges of a box. But where a contact goes round, as
-    that of a ball and the cup that it lies in, what faces each other has its own way.
+    that of a ball and the cup that it lies in, what faces each other has its own way; and each vertex has where the
+    ways are `scattered`, from 0 to 1, so that their mean tells nothing: as in the hole of a ring.
     """
     round_by = 0.0
     for e in range(cover.first[k], cover.first[k + 1]):
@@ -222,7 +225,7 @@ def _choose_ways(cover, k, mean):
     for e in range(cover.first[k], cover.first[k + 1]):
         i, share, u = cover.of[e], cover.steep[e], get3(cover.go, e)
         n, way = get3(cover.normal, i), get3(cover.way, i)
-        own = round_by * ramp((-dot(way, u) - FACING) / (1.0 - FACING))
+        own = max(scattered, round_by * ramp((-dot(way, u) - FACING) / (1.0 - FACING)))
         out = axpy(1.0 - own, mean, scale(u, own))
         go = sub(scale(out, 1.0 / max(norm(out), 1e-9)), way)
         length = norm(go)

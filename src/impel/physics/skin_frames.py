@@ -12,7 +12,6 @@ from impel.motion.rotations import add, axpy, cross, dot, get3, norm, rotate, sc
 from impel.physics.skin_contacts import judge, list_neighbours
 from impel.physics.squash import squash, untangle
 
-TANGLES = 6  # times that triangles that are turned over are mended
 SHARP_RIM, COARSE = 0.5, 40.0  # of its length, by which an edge that leads into a contact changes if the rim is sharp;
 # how long it must be then, in lengths by which edges may cut corners
 
@@ -66,9 +65,7 @@ def squash_frames(touch, cover, a, frame, last, meets, least, turn, first, index
             return frame
         depth[frame] = squash(touch, cover, frame, a, meets)
         if depth[frame] > 0.0:
-            for _ in range(TANGLES):
-                if not untangle(touch, cover, a):
-                    break
+            untangle(touch, cover, a)
             face(cover)
             moved = 0
             for v in range(len(cover.vertex)):
@@ -137,6 +134,7 @@ def look_for_creases(touch, cover, a, frame, meets, most, found):
     count = 0
     if squash(touch, cover, frame, a, meets) == 0.0:
         return count
+    untangle(touch, cover, a)
     for t in range(len(cover.triangles)):
         for c in range(3):
             i, j = cover.triangles[t, c], cover.triangles[t, (c + 1) % 3]

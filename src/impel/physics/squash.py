@@ -22,6 +22,7 @@ EXACT = 1e-13  # of the size: how near a vertex comes to the surface
 HELD = 1e-9  # of the size: what is nearer lies against it
 HALVINGS = 16  # to find how wide a ring is
 STEPS, LOOKS = 15, 60  # of Newton's at most along a way; then bounds are halved
+TANGLES = 40  # times that triangles that are turned over are mended
 
 
 @kernel
@@ -175,8 +176,25 @@ def squash(touch, cover, frame, a, meets):
     return deepest
 
 
+@kernel(inline=True)
+def _faces(cover, i):
+    """Which way the surface faces at a vertex."""
+    if cover.held[i] == 0:
+        return get3(cover.normal, i)
+    by = get3(cover.by, i)
+    return scale(by, 1.0 / max(norm(by), 1e-9))
+
+
 @kernel
 def untangle(touch, cover, a):
+    """Mend triangles on contacts that are turned over."""
+    for _ in range(TANGLES):
+        if not _loosen(touch, cover, a):
+            break
+
+
+@kernel
+def _loosen(touch, cover, a):
     """Look for triangles on contacts that are turned over, and move their corners towards the middle of their
     neighbours, along the shared surface; were there any?"""
     found, mates = False, cover.mates
@@ -184,13 +202,16 @@ def untangle(touch, cover, a):
         mates[i] = -1.0
     for t in range(len(cover.triangles)):
         i, j, k = cover.triangles[t, 0], cover.triangles[t, 1], cover.triangles[t, 2]
-        if cover.held[i] == 1 and cover.held[j] == 1 and cover.held[k] == 1:
-            p, n = get3(cover.place, i), get3(cover.by, i)
-            level = min(dot(n, get3(cover.by, j)), dot(n, get3(cover.by, k))) > 0.5 * dot(n, n)
-            across = cross(sub(get3(cover.place, j), p), sub(get3(cover.place, k), p))
-            if level and dot(across, n) <= 0.0:
-                mates[i] = mates[j] = mates[k] = 0.0
-                found = True
+        if cover.held[i] + cover.held[j] + cover.held[k] == 0 or max(cover.held[i], cover.held[j], cover.held[k]) > 1:
+            continue
+        p, n, m, o = get3(cover.place, i), _faces(cover, i), _faces(cover, j), _faces(cover, k)
+        across = cross(sub(get3(cover.place, j), p), sub(get3(cover.place, k), p))
+        level = min(dot(n, m), dot(m, o), dot(o, n)) > 0.5
+        if level and dot(across, add(n, add(m, o))) <= 0.0:
+            for c in range(3):
+                if cover.held[cover.triangles[t, c]] == 1:
+                    mates[cover.triangles[t, c]] = 0.0
+            found = True
     if not found:
         return found
     for i in range(len(mates)):

@@ -21,7 +21,7 @@ from impel.physics.bodies import spin_of, turn_freely
 from impel.physics.closing import keep_limits, keep_places, take_limits, take_places
 from impel.physics.joint_forces import keep_grip, let_loose, take_grip
 from impel.physics.joint_rows import lean, look, resist, turned, weigh
-from impel.physics.joints import ANGULAR_A, ANGULAR_B, JOINT, LINEAR, LIVE, MEMBER, TILE, TURNING_A, TURNING_B
+from impel.physics.joints import ANGULAR_A, ANGULAR_B, FORCE, JOINT, LINEAR, LIVE, MEMBER, TILE, TURNING_A, TURNING_B
 from impel.physics.skyline import ZERO, set_three, solve, solve_many, three
 from impel.stage.handles import (
     ABOUT_A,
@@ -34,6 +34,9 @@ from impel.stage.handles import (
     MEMBERS,
     SLACK,
     gather_cluster,
+    is_touched,
+    note_asked,
+    still_answers,
     take_hold,
 )
 from impel.stage.limbs import bending_at, foresee_slack
@@ -48,11 +51,10 @@ def ask(bodies, joints, contacts, actuators, handles, s, gravity, dt, dt_last, i
 
     `in_parts`: dt will be gone in several steps, in which `ease` is to damp.
     """
-    if joints is None and contacts is None and actuators.linkage.driven[s] == 1 and not overtaxed(actuators, s):
+    told = actuators.linkage.driven[s] == 1 and not overtaxed(actuators, s)
+    if told and not is_touched(joints, contacts, actuators, s):
         return False
-    touched = gather_cluster(bodies, joints, contacts, actuators, handles, s)
-    if not touched and actuators.linkage.driven[s] == 1 and not overtaxed(actuators, s):
-        return False
+    gather_cluster(bodies, joints, contacts, actuators, handles, s)
     if handles.count[ACTUATORS] == 0:  # all their goals are behind them
         return True
     for n in range(handles.count[ISLANDS]):
@@ -60,7 +62,9 @@ def ask(bodies, joints, contacts, actuators, handles, s, gravity, dt, dt_last, i
     take_hold(bodies, joints, contacts, actuators, handles, 0.5 * dt)
     gravity_known = scale(gravity, 1.0 * actuators.knows[s])
     fall_freely(bodies, joints, actuators, handles, gravity_known, 0.5 * dt)
-    push_all(bodies, joints, handles)
+    if not still_answers(bodies, actuators, handles, s):
+        push_all(bodies, joints, handles)
+        note_asked(actuators, handles, s)
     for n in range(handles.count[ISLANDS]):
         look_back(joints, handles, handles.island[n])
     settle(bodies, joints, actuators, handles, gravity, dt_last)
@@ -78,7 +82,7 @@ def look_ahead(bodies, joints, handles, island, ahead):
     tile, tile_end = joints.island[island, TILE], joints.island[island + 1, TILE]
     begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
     for r in range(3 * tile, 3 * tile_end):
-        for c in range(18):
+        for c in range(FORCE):
             handles.kept_rows[r, c] = joints.rows[r, c]
     last = tile_end - 1
     for t in range(9 * (joints.envelope[tile, ZERO] + tile), 9 * (joints.envelope[last, ZERO] + last + 1)):
@@ -138,7 +142,7 @@ def look_back(joints, handles, island):
     take_limits(joints, island, joints.spare.kept)
     take_grip(joints, island)
     for r in range(3 * tile, 3 * tile_end):
-        for c in range(18):
+        for c in range(FORCE):
             joints.rows[r, c] = handles.kept_rows[r, c]
     last = tile_end - 1
     for t in range(9 * (joints.envelope[tile, ZERO] + tile), 9 * (joints.envelope[last, ZERO] + last + 1)):

@@ -222,7 +222,7 @@ def _notice_actuators(now, before, events, time, dt):
 
 @kernel
 def _notice_goals(now, before, events, time):
-    if now is None:
+    if now is None or len(now.goals.time) == 0:
         return
     goals, were = now.goals, before.goals
     for a in range(len(now.body)):

@@ -17,7 +17,7 @@ from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, get4, n
 from impel.physics.bodies import Bodies
 from impel.physics.broadphase import COUNT, MET, NORMAL, POINT, SPREAD
 from impel.physics.coating import FRICTION
-from impel.physics.joints import ANGULAR_A, ANGULAR_B, JOINT, LINEAR, MEMBER, Joints
+from impel.physics.joints import ANGULAR_A, ANGULAR_B, FORCE, JOINT, LINEAR, MEMBER, Joints
 from impel.stage.limbs import find_limbs, has_bent
 
 # Columns of `row`.
@@ -28,6 +28,7 @@ ACTUATOR, LIMIT, PUSH, GRIP, TWIST, ROLL = range(6)
 
 ROWS = 6  # handles of a sole: it pushes, grips in two directions, does not twist, and does not roll in two
 MOST = 12 * ROWS  # handles of contacts and limits in one cluster
+SETS = 8  # of what holds: six rounds of letting go, without friction, and nothing (see settling.py)
 WIDE = 24  # loose things in one cluster
 TOGETHER = 16  # actuators of several structures in one cluster
 SURE = 0.9  # of what friction can hold: more is not relied on
@@ -37,6 +38,9 @@ TINY = 1e-9
 # Of the base distance, and m: whose target is so much higher takes all its weight off what it stands on; and what is
 # to be turned so much is no sole.
 LIFT, LIFT_MOST = 0.1, 0.02
+# rad, and of what a force at a handle does to its body: what has turned by less answers nearly as before. That is
+# little beside the 5.8 times as much that still comes to rest (see answers.py).
+TURNED = 0.03
 BEARS = 1.5  # times its weight: who is as strong can carry itself, and move
 
 
@@ -59,7 +63,7 @@ class Handles:
     bent_for: Floats  # (J,)
     bent: Floats  # (J,)
     # The cluster.
-    count: Integers  # (8,) ACTUATORS ...; SHAKY is of all clusters
+    count: Integers  # (13,) ACTUATORS ...; from SHAKY on of all clusters
     actuator: Integers  # (most,) its actuators
     island: Integers  # (I,) its islands of joints
     member: Integers  # (N,) its bodies
@@ -76,22 +80,30 @@ class Handles:
     bias: Floats  # (H,) its acceleration by gravity and by the motion there is, if nothing held it
     # How it answers.
     answer: Floats2  # (H, H) acceleration of one handle by a force at another; of what holds, the upper half
-    support: Floats2  # (MOST, MOST) factor of what holds
-    alive: Integers  # (MOST,) these
+    # What the handles were when they were asked, and at which time, s (see `still_answers`).
+    asked_kind: Integers  # (H,)
+    asked_body: Integers2  # (H, 2)
+    asked_row: Floats2  # (H, 9)
+    asked_at: Floats  # (1,)
+    # For as long as the answers stay, of each set of those that hold that was met last; the first is that of none.
+    held: Integers  # (SETS,) how many hold, or -1 if nothing is known
+    alive: Integers2  # (SETS, MOST) which
+    support: Floats3  # (SETS, MOST, MOST) factor of how they answer
+    through: Floats3  # (SETS, 3 most + 1, MOST) what they do about a force of each actuator, and about the bias
+    settled: Floats3  # (SETS, 3 most, 3 most) how the actuators' handles answer then ...
+    inverse: Floats3  # (SETS, 3 most, 3 most) ... and which forces accelerations take: N of that (see law.py)
+    inverted: Integers  # (SETS,) 1 if that is known
+    listed: Integers  # (MOST,) scratch: which are to hold
     weak: Integers  # (most,) 1 for actuators that ask for more than their strength
-    through: Floats2  # (3 most + 1, MOST) what they do about a force of each actuator, and about the bias
     load: Floats  # (MOST,) what each does
-    # Of one contact that is let go in thought: what its rows do to all that hold, to each other, and for each column of
-    # `through`.
+    # Of contacts that are let go in thought, by where they begin in `alive`: what their rows do to all that hold, to
+    # each other (and of which set that is known), and for each column of `through`.
     parting: Floats2  # (ROWS, MOST)
-    parted: Floats2  # (ROWS, ROWS)
+    parted: Floats3  # (MOST, ROWS, ROWS)
+    parted_at: Integers  # (MOST,)
     shares: Floats2  # (3 most + 1, ROWS)
-    stuck: Floats2  # (3 most, 3 most) the answer of the actuators' handles while what touches holds ...
-    smooth: Floats2  # ... without friction ...
-    free: Floats2  # ... and with nothing in the way
-    inverse: Floats3  # (3, 3 most, 3 most) which forces accelerations take: N of them (see law.py)
     vectors: Floats2  # (11, 3 most) scratch
-    dense: Floats3  # (2, 3 most, 3 most) scratch
+    dense: Floats3  # (4, 3 most, 3 most) scratch
     # Who damps whom until control is evaluated again: with how many, with whom, and by how much.
     company: Integers  # (A,)
     partner: Integers2  # (A, most)
@@ -112,6 +124,9 @@ class Handles:
 
 # Entries of `count`.
 ACTUATORS, HANDLES, ISLANDS, MEMBERS, ALIVE, PRESSED, SLACK, SHAKY = range(8)
+# 1 to ask anew; how many handles were asked last; 1 + the structure whose cluster it was; of what is kept below, which
+# holds now, and which was the last to be written.
+ANEW, ASKED, ASKER, AT, LAST = range(8, 13)
 
 
 def make_handles(actuators: Actuators, solids: Bodies, joints: Joints | None) -> Handles:
@@ -140,7 +155,7 @@ def make_handles(actuators: Actuators, solids: Bodies, joints: Joints | None) ->
         bending=np.zeros(limits),
         bent_for=np.full(limits, -1.0),
         bent=np.zeros(limits),
-        count=np.zeros(8, np.int64),
+        count=np.array([0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0]),
         actuator=np.zeros(most, np.int64),
         island=np.zeros(bodies, np.int64),
         member=np.zeros(bodies, np.int64),
@@ -155,20 +170,26 @@ def make_handles(actuators: Actuators, solids: Bodies, joints: Joints | None) ->
         most_load=np.zeros(handles),
         bias=np.zeros(handles),
         answer=np.zeros((handles, handles)),
-        support=np.zeros((MOST, MOST)),
-        alive=np.zeros(MOST, np.int64),
+        asked_kind=np.zeros(handles, np.int64),
+        asked_body=np.zeros((handles, 2), np.int64),
+        asked_row=np.zeros((handles, COLUMNS)),
+        asked_at=np.zeros(1),
+        held=np.full(SETS, -1),
+        alive=np.zeros((SETS, MOST), np.int64),
+        support=np.zeros((SETS, MOST, MOST)),
+        through=np.zeros((SETS, n + 1, MOST)),
+        settled=np.zeros((SETS, n, n)),
+        inverse=np.zeros((SETS, n, n)),
+        inverted=np.zeros(SETS, np.int64),
+        listed=np.zeros(MOST, np.int64),
         weak=np.zeros(most, np.int64),
-        through=np.zeros((n + 1, MOST)),
         load=np.zeros(MOST),
         parting=np.zeros((ROWS, MOST)),
-        parted=np.zeros((ROWS, ROWS)),
+        parted=np.zeros((MOST, ROWS, ROWS)),
+        parted_at=np.zeros(MOST, np.int64),
         shares=np.zeros((n + 1, ROWS)),
-        stuck=np.zeros((n, n)),
-        smooth=np.zeros((n, n)),
-        free=np.zeros((n, n)),
-        inverse=np.zeros((3, n, n)),
         vectors=np.zeros((11, n)),
-        dense=np.zeros((2, n, n)),
+        dense=np.zeros((4, n, n)),
         company=np.zeros(len(actuators.body), np.int64),
         partner=np.zeros((len(actuators.body), most), np.int64),
         damper=np.zeros((3 * len(actuators.body), n)),
@@ -177,14 +198,34 @@ def make_handles(actuators: Actuators, solids: Bodies, joints: Joints | None) ->
         bracing=np.zeros((len(rows), handles)),
         fall=np.zeros((bodies, 3)),
         turning=np.zeros((bodies, 3)),
-        kept_rows=np.zeros_like(rows).reshape(-1, 18),
+        kept_rows=np.zeros((len(rows), FORCE)),
         kept_factor=np.zeros(0 if joints is None else len(joints.factor)),
     )
 
 
 @kernel
+def is_touched(joints, contacts, actuators, s):
+    """Whether anything touches structure s, or a joint of it is at a limit."""
+    linkage = actuators.linkage
+    whole = actuators.whole[linkage.body[linkage.first[s]]]
+    if contacts is not None:
+        for p in range(contacts.near.info[COUNT]):
+            if contacts.place[p, MET] > 0.0:
+                for side in range(2):
+                    if actuators.whole[contacts.pair[p, side]] == whole:
+                        return True
+    if joints is not None:
+        for k in range(len(joints.each)):
+            joint = joints.each[k]
+            limited = joints.active[joint.index] != 0.0 or (joint.second >= 0 and joints.active[joint.second] != 0.0)
+            if limited and (actuators.whole[joint.a] == whole or actuators.whole[joint.b] == whole):
+                return True
+    return False
+
+
+@kernel
 def gather_cluster(bodies, joints, contacts, actuators, handles, s):
-    """List the actuators, bodies and islands of the cluster of structure s; is it touched by anything?"""
+    """List the actuators, bodies and islands of the cluster of structure s."""
     seen, count = handles.seen, handles.count
     for i in range(len(seen)):
         seen[i] = 0
@@ -192,7 +233,6 @@ def gather_cluster(bodies, joints, contacts, actuators, handles, s):
         count[k] = 0
     linkage = actuators.linkage
     _include(bodies, actuators, handles, actuators.whole[linkage.body[linkage.first[s]]])
-    touched = False
     if contacts is not None:
         grows = True
         while grows:
@@ -201,7 +241,6 @@ def gather_cluster(bodies, joints, contacts, actuators, handles, s):
                 if contacts.place[p, MET] > 0.0:
                     a, b = contacts.pair[p, 0], contacts.pair[p, 1]
                     one, other = seen[actuators.whole[a]], seen[actuators.whole[b]]
-                    touched |= one + other > 0
                     if one + other == 1:
                         grows |= _include(bodies, actuators, handles, actuators.whole[b if one == 1 else a])
     for i in range(len(bodies.mass)):
@@ -213,11 +252,6 @@ def gather_cluster(bodies, joints, contacts, actuators, handles, s):
             if seen[actuators.whole[joints.members[joints.island[island, MEMBER]]]] == 1:
                 handles.island[count[ISLANDS]] = island
                 count[ISLANDS] += 1
-                for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
-                    joint = joints.each[k]
-                    touched |= joints.active[joint.index] != 0.0
-                    touched |= joint.second >= 0 and joints.active[joint.second] != 0.0
-    return touched
 
 
 @kernel
@@ -239,6 +273,57 @@ def _include(bodies, actuators, handles, whole):
     if own == 0:
         count[HANDLES] += 1  # so far, loose wholes
     return True
+
+
+@kernel
+def still_answers(bodies, actuators, handles, s):
+    """Whether the same handles were asked not long ago, something touches, and neither bodies nor what a force at a
+    handle does have turned much since. Where nothing touches, asking anew costs little."""
+    count, since = handles.count, actuators.now[0] - handles.asked_at[0]
+    if count[ANEW] == 1 or count[ASKER] != s + 1 or count[ASKED] != count[HANDLES]:
+        return False
+    if count[HANDLES] == 3 * count[ACTUATORS]:
+        return False
+    for n in range(count[MEMBERS]):
+        spin = get3(bodies.spin, handles.member[n])
+        if dot(spin, spin) * since * since > TURNED * TURNED:
+            return False
+    for h in range(count[HANDLES]):
+        if handles.kind[h] != handles.asked_kind[h]:
+            return False
+        for side in range(2):
+            i = handles.body[h, side]
+            if i != handles.asked_body[h, side]:
+                return False
+            if i >= 0:
+                along, about = get3_at(handles.row, h, ALONG), get3_at(handles.row, h, ABOUT_A + 3 * side)
+                change = sub(along, get3_at(handles.asked_row, h, ALONG))
+                change_about = sub(about, get3_at(handles.asked_row, h, ABOUT_A + 3 * side))
+                if _ease(bodies, i, change, change_about) > TURNED * TURNED * _ease(bodies, i, along, about):
+                    return False
+    return True
+
+
+@kernel(inline=True)
+def _ease(bodies, i, along, about):
+    """How easily a body by itself gives way to a force, at most."""
+    return bodies.inverse_mass[i] * dot(along, along) + max(get3(bodies.inverse_inertia, i)) * dot(about, about)
+
+
+@kernel
+def note_asked(actuators, handles, s):
+    """Keep what is asked now; whatever was known of earlier answers is no longer."""
+    count = handles.count
+    count[ASKED], count[ASKER], handles.asked_at[0] = count[HANDLES], s + 1, actuators.now[0]
+    for h in range(count[HANDLES]):
+        handles.asked_kind[h] = handles.kind[h]
+        handles.asked_body[h, 0], handles.asked_body[h, 1] = handles.body[h, 0], handles.body[h, 1]
+        for c in range(COLUMNS):
+            handles.asked_row[h, c] = handles.row[h, c]
+    for at in range(SETS):
+        handles.held[at], handles.inverted[at] = -1, 0
+    for i in range(MOST):
+        handles.parted_at[i] = 0
 
 
 @kernel

@@ -36,14 +36,18 @@ from impel.stage.handles import (
     ACTUATORS,
     ALIVE,
     ALONG,
+    AT,
     COLUMNS,
     GRIP,
     HANDLES,
+    LAST,
     LIMIT,
     MEMBERS,
+    MOST,
     PRESSED,
     PUSH,
     ROLL,
+    SETS,
     SHAKY,
     SLACK,
     TWIST,
@@ -52,7 +56,7 @@ from impel.stage.handles import (
 from impel.stage.limbs import can_bend, relax, start_bending
 
 ROUNDS = 6  # of letting go
-ALL, SMOOTH, NOTHING = range(3)  # what holds: all that is live, that without friction, nothing
+NOTHING, ALL, SMOOTH = range(3)  # what holds: all that is live, that without friction, or nothing, the first of sets
 
 # What friction holds so that it moves less easily by this share stands still, below that share of the speed that it
 # should have. There so many times its pull is what an actor gathers to overcome friction: an integral would slip and
@@ -85,43 +89,42 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
     n = 3 * handles.count[ACTUATORS]
     own, loose = _weights(bodies, actuators, handles, norm(gravity))
     held = handles.count[HANDLES] > n
-    free, force = handles.free, handles.vectors[FORCE]
-    hold_on(actuators, handles, NOTHING, free)
-    _invert(handles, free, NOTHING)
-    stuck, inverse = free, handles.inverse[NOTHING]
+    force = handles.vectors[FORCE]
+    hold_on(actuators, handles, NOTHING)
+    _invert(handles, NOTHING)
     if held:
-        stuck, inverse = handles.stuck, handles.inverse[ALL]
-    if held:
-        hold_on(actuators, handles, ALL, stuck)
+        hold_on(actuators, handles, ALL)
+    stuck, inverse = handles.settled[NOTHING], handles.inverse[NOTHING]
     for attempt in range(ROUNDS):
-        if held:
-            _invert(handles, stuck, ALL)
+        at = handles.count[AT]
+        stuck, inverse = handles.settled[at], handles.inverse[at]
+        _invert(handles, at)
         find_rattle(bodies, handles)
         hindered = pull(joints, actuators, handles, stuck, inverse, held, loose, gravity)
-        if attempt == 0 and hindered and step_off(bodies, actuators, handles, stuck):
+        if attempt == 0 and hindered and step_off(bodies, actuators, handles):
             continue
         if not held or not let_go(joints, actuators, handles):
             break
         if attempt < ROUNDS - 1:
-            hold_on(actuators, handles, ALL, stuck)
+            hold_on(actuators, handles, ALL)
     if held:
         note_bow(handles)
     if handles.count[SLACK] == 1:
         spare_for_limbs(actuators, handles, inverse)
     leave_rattle(actuators, handles, dt_last)
     if dt_last > 0.0:
-        smooth, its_inverse = free, handles.inverse[NOTHING]
+        at = NOTHING
         if held:
-            smooth, its_inverse = handles.smooth, handles.inverse[SMOOTH]
-            hold_on(actuators, handles, SMOOTH, smooth)
-            _invert(handles, smooth, SMOOTH)
+            at = hold_on(actuators, handles, SMOOTH)
+            _invert(handles, at)
+        smooth, its_inverse = handles.settled[at], handles.inverse[at]
         heavy = own + 2.0 * loose if held else math.inf
         learn(bodies, actuators, handles, stuck, inverse, smooth, its_inverse, heavy, dt_last)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         asked = axpy(math.sqrt(actuators.whole_inertia[a]), three(force, k), get3(actuators.learnt, a))
         set3(actuators.asked, a, asked)
-    make_up(actuators, handles, stuck, inverse, held)
+    make_up(actuators, handles, stuck, inverse)
 
 
 @kernel
@@ -140,7 +143,7 @@ def spare_for_limbs(actuators, handles, inverse):
 def note_bow(handles):
     """Keep with what joints are bent."""
     for i in range(handles.count[ALIVE]):
-        h = handles.alive[i]
+        h = handles.alive[handles.count[AT], i]
         j = handles.source[h]
         if handles.kind[h] == LIMIT and handles.live[h] == 1 and handles.bending[j] != 0.0:
             for c in range(COLUMNS):
@@ -164,32 +167,38 @@ def _weights(bodies, actuators, handles, gravity):
 
 
 @kernel
-def hold_on(actuators, handles, what, out):
-    """Write to `out` how the actuators' handles answer while what is live holds: all of it, what needs no friction, or
-    nothing; in the units of law.py. What they do anyway goes to `vectors`."""
-    n, answer, alive, through = 3 * handles.count[ACTUATORS], handles.answer, handles.alive, handles.through
-    m = 0
+def hold_on(actuators, handles, what):
+    """Find how the actuators' handles answer while what is live holds: all of it, what needs no friction, or nothing;
+    in the units of law.py. What they do anyway goes to `vectors`. Returns where among the sets that stands."""
+    n, m, answer = 3 * handles.count[ACTUATORS], 0, handles.answer
     if what != NOTHING:
         for h in range(n, handles.count[HANDLES]):
             gripping = handles.kind[h] == GRIP or handles.kind[h] == TWIST
             if handles.live[h] == 1 and not (gripping and what == SMOOTH):
-                alive[m] = h
+                handles.listed[m] = h
                 m += 1
-    handles.count[ALIVE] = m
-    for i in range(m):
-        for j in range(i, m):
-            handles.support[i, j] = answer[alive[i], alive[j]]
-        handles.support[i, i] *= 1.0 + YIELDS
-    factor_dense(handles.support, m)
-    for j in range(n + 1):
+    at, known = _place_of_set(handles, m)
+    if what != SMOOTH:
+        handles.count[AT], handles.count[ALIVE] = at, m
+    alive, support, through, out = handles.alive[at], handles.support[at], handles.through[at], handles.settled[at]
+    if not known:
+        for i in range(m):
+            alive[i] = handles.listed[i]
+        for i in range(m):
+            for j in range(i, m):
+                support[i, j] = answer[alive[i], alive[j]]
+            support[i, i] *= 1.0 + YIELDS
+        factor_dense(support, m)
+    first = n if known else 0
+    for j in range(first, n + 1):
         column = through[j]
         for i in range(m):
             column[i] = answer[alive[i], j] if j < n else handles.bias[alive[i]]
-        solve_dense(handles.support, m, column)
+        solve_dense(support, m, column)
     anyway = handles.vectors[ANYWAY]
     for i in range(n):
         size = math.sqrt(actuators.whole_inertia[handles.source[i]])
-        for j in range(n + 1):
+        for j in range(first, n + 1):
             value = answer[i, j] if j < n else handles.bias[i]
             for k in range(m):
                 value -= answer[i, alive[k]] * through[j, k]
@@ -197,25 +206,52 @@ def hold_on(actuators, handles, what, out):
                 out[i, j] = size * value * math.sqrt(actuators.whole_inertia[handles.source[j]])
             else:
                 anyway[i] = size * value
+    return at
 
 
 @kernel
-def _invert(handles, answer, what):
-    """Leave in `inverse` what `answer`, while that holds, takes (see law.py)."""
-    n = 3 * handles.count[ACTUATORS]
-    invert(answer, n, handles.inverse[what], handles.dense[0], handles.dense[1])
+def _place_of_set(handles, m):
+    """Where the set of the m handles that are listed stands, and whether it is known; if not, it takes the place of the
+    one that was written longest ago, but not of the one that holds now."""
+    for at in range(SETS if m > 0 else 1):
+        same = handles.held[at] == m
+        i = 0
+        while same and i < m:
+            same = handles.alive[at, i] == handles.listed[i]
+            i += 1
+        if same:
+            return at, True
+    at = NOTHING
+    if m > 0:
+        at = handles.count[LAST] % (SETS - 1) + 1
+        if at == handles.count[AT]:
+            at = at % (SETS - 1) + 1
+        handles.count[LAST] = at
+        for i in range(MOST):
+            if handles.parted_at[i] == at:
+                handles.parted_at[i] = NOTHING
+    handles.held[at], handles.inverted[at] = m, 0
+    return at, False
+
+
+@kernel
+def _invert(handles, at):
+    """Leave in `inverse` what the answers of a set take (see law.py), unless that is known."""
+    if handles.inverted[at] == 0:
+        n = 3 * handles.count[ACTUATORS]
+        invert(handles.settled[at], n, handles.inverse[at], handles.dense[0], handles.dense[1])
+        handles.inverted[at] = 1
 
 
 @kernel
 def find_rattle(bodies, handles):
     """What stands is not quite still: it gives way a little, and rattles. Leave in `vectors` how much of the actuators'
     rates that is. A torque that damps it, made for the heavy post on it, would shake a light foot ever harder."""
-    n, m, alive, load, rattle = (
-        3 * handles.count[ACTUATORS], handles.count[ALIVE], handles.alive, handles.load, handles.vectors[RATTLE],
-    )  # fmt: skip
+    n, m, at = 3 * handles.count[ACTUATORS], handles.count[ALIVE], handles.count[AT]
+    alive, load, rattle = handles.alive[at], handles.load, handles.vectors[RATTLE]
     for i in range(m):
         load[i] = rate_at(bodies, handles, alive[i])
-    solve_dense(handles.support, m, load)
+    solve_dense(handles.support[at], m, load)
     for i in range(n):
         rattle[i] = 0.0
         for k in range(m):
@@ -283,7 +319,7 @@ def pull(joints, actuators, handles, stuck, inverse, held, loose, gravity):
         wish = axpy(-lift_of(actuators, a, gravity), three(handles.bias, k), wish)
         set_three(blocked, k, scale(wish, size))
     forces_for(stuck, inverse, n, blocked, extra)
-    forces_for(handles.free, handles.inverse[NOTHING], n, blocked, extra)
+    forces_for(handles.settled[NOTHING], handles.inverse[NOTHING], n, blocked, extra)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         most = GRASP * loose * actuators.arm[a]
@@ -338,8 +374,8 @@ def _squeezes(handles):
     """Whether two actors press something loose from opposite sides: what holds it so does not push it away."""
     begin, end = 3 * handles.count[ACTUATORS], handles.count[HANDLES]
     for h in range(begin, end):
-        for g in range(begin, h):
-            if handles.kind[h] == PUSH and handles.kind[g] == PUSH:
+        for g in range(begin, h if handles.kind[h] == PUSH else begin):
+            if handles.kind[g] == PUSH:
                 for side in range(2):
                     for other in range(2):
                         i = handles.body[h, side]
@@ -358,7 +394,7 @@ def _swiftest(actuators, a):
 
 
 @kernel
-def step_off(bodies, actuators, handles, stuck):
+def step_off(bodies, actuators, handles):
     """Let go of what the wishes would lead away from, were it let go: a foot that is to be lifted may bear weight
     until then, and would stand for ever. Is there anything?"""
     n, found = 3 * handles.count[ACTUATORS], False
@@ -369,29 +405,33 @@ def step_off(bodies, actuators, handles, stuck):
     for h in range(n, handles.count[HANDLES]):
         firm = bodies.inverse_mass[handles.body[h, 0]] * bodies.inverse_mass[handles.body[h, 1]] == 0.0
         # What is loose may fall away by itself.
-        if handles.kind[h] == PUSH and firm and _rises(actuators, handles, h, stuck) > RISES * quick:
+        if handles.kind[h] == PUSH and firm and _rises(actuators, handles, h, RISES * quick):
             found = True
             handles.live[h] = 0
             _let_go_too(handles, h, PUSH)
-            hold_on(actuators, handles, ALL, stuck)
+            hold_on(actuators, handles, ALL)
     return found
 
 
 @kernel
-def _rises(actuators, handles, h, stuck):
-    """How fast a contact, whose first handle is h, opens if it does not hold, and all pull as far as they can."""
-    n, through, shares, freed = 3 * handles.count[ACTUATORS], handles.through, handles.shares, handles.smooth
-    first = 0
-    while handles.alive[first] != h:
+def _rises(actuators, handles, h, enough):
+    """Whether a contact, whose first handle is h, opens with an acceleration of more than `enough` if it does not hold,
+    and all pull as far as they can."""
+    at, first = handles.count[AT], 0
+    while handles.alive[at, first] != h:
         first += 1
     rows = _part(handles, first)
+    if _most_rise(actuators, handles, first, rows) <= enough:
+        return False
+    n, through, shares, stuck = 3 * handles.count[ACTUATORS], handles.through[at], handles.shares, handles.settled[at]
+    parted, freed, inverse = handles.parted[first], handles.dense[2], handles.dense[3]
     left, force, anyway = handles.vectors[REST], handles.vectors[EXTRA], handles.vectors[ANYWAY]
     for j in range(n + 1):  # by the half of the solution: L⁻¹
         for i in range(rows):
             shares[j, i] = through[j, first + i]
             for k in range(i):
-                shares[j, i] -= handles.parted[k, i] * shares[j, k]
-            shares[j, i] *= handles.parted[i, i]
+                shares[j, i] -= parted[k, i] * shares[j, k]
+            shares[j, i] *= parted[i, i]
     for i in range(n):
         size = math.sqrt(actuators.whole_inertia[handles.source[i]])
         left[i] = -anyway[i]
@@ -403,11 +443,11 @@ def _rises(actuators, handles, h, stuck):
                 freed[i, j] = stuck[i, j] + size * more * math.sqrt(actuators.whole_inertia[handles.source[j]])
             else:
                 left[i] -= size * more
-    _invert(handles, freed, SMOOTH)
+    invert(freed, n, inverse, handles.dense[0], handles.dense[1])
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         set_three(left, k, axpy(math.sqrt(actuators.whole_inertia[a]), pull_of(actuators, a), three(left, k)))
-    forces_for(freed, handles.inverse[SMOOTH], n, left, force)
+    forces_for(freed, inverse, n, left, force)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         total = scale(three(force, k), math.sqrt(actuators.whole_inertia[a]))
@@ -417,8 +457,28 @@ def _rises(actuators, handles, h, stuck):
         rises[i] = through[n, first + i]
         for j in range(n):
             rises[i] += through[j, first + i] * force[j]
-    solve_dense(handles.parted, rows, rises)
-    return rises[0]
+    solve_dense(parted, rows, rises)
+    return rises[0] > enough
+
+
+@kernel
+def _most_rise(actuators, handles, first, rows):
+    """With which acceleration a contact, whose rows begin at `first`, could open at most, whatever the actuators do
+    within their strengths."""
+    through, share, n = handles.through[handles.count[AT]], handles.load, 3 * handles.count[ACTUATORS]
+    for i in range(rows):
+        share[i] = 1.0 if i == 0 else 0.0
+    solve_dense(handles.parted[first], rows, share)
+    most = 0.0
+    for i in range(rows):
+        most += share[i] * through[n, first + i]
+    for k in range(handles.count[ACTUATORS]):
+        by = (0.0, 0.0, 0.0)
+        for i in range(rows):
+            j = first + i
+            by = axpy(share[i], (through[3 * k, j], through[3 * k + 1, j], through[3 * k + 2, j]), by)
+        most += norm(by) * actuators.strength[handles.actuator[k]]
+    return most
 
 
 @kernel
@@ -426,10 +486,14 @@ def _part(handles, first):
     """Leave in `parted` the factor of how the rows of a contact, which begin at `first` of what is alive, answer to
     loads there while all else holds: that block of the inverse of what holds. By how much answers grow if the contact
     does not hold follows from it (a Schur complement), with nothing factored anew. Returns how many rows there are."""
-    alive, support, m = handles.alive, handles.support, handles.count[ALIVE]
+    at, m = handles.count[AT], handles.count[ALIVE]
+    alive, support, parted = handles.alive[at], handles.support[at], handles.parted[first]
     rows = 1
     while first + rows < m and handles.kind[alive[first + rows]] > PUSH:
         rows += 1
+    if handles.parted_at[first] == at:
+        return rows
+    handles.parted_at[first] = at
     for r in range(rows):
         column = handles.parting[r]
         for i in range(first, m):
@@ -440,8 +504,8 @@ def _part(handles, first):
             s = 0.0
             for i in range(first + c, m):
                 s += handles.parting[r, i] * handles.parting[c, i]
-            handles.parted[r, c] = s
-    factor_dense(handles.parted, rows)
+            parted[r, c] = s
+    factor_dense(parted, rows)
     return rows
 
 
@@ -454,7 +518,7 @@ def calm_down(actuators, handles):
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         set_three(left, k, scale(three(rattle, k), -actuators.damping[a] * math.sqrt(actuators.whole_inertia[a])))
-    forces_for(handles.free, handles.inverse[NOTHING], n, left, extra)
+    forces_for(handles.settled[NOTHING], handles.inverse[NOTHING], n, left, extra)
     for i in range(n):
         handles.vectors[FORCE, i] += extra[i]
 
@@ -473,7 +537,8 @@ def keep_blocked(handles, stuck, inverse, force):
 @kernel
 def let_go(joints, actuators, handles):
     """Let go of what would have to pull, or to grip or resist more than it can; is there anything?"""
-    n, alive, through = 3 * handles.count[ACTUATORS], handles.alive, handles.through
+    n, at = 3 * handles.count[ACTUATORS], handles.count[AT]
+    alive, through = handles.alive[at], handles.through[at]
     force, load, live = handles.vectors[LIMITED], handles.load, handles.live
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
@@ -542,7 +607,7 @@ def learn(bodies, actuators, handles, stuck, inverse, smooth, its_inverse, heavy
         missed[i] = -extra[i]  # what is forgotten
     forces_for(stuck, inverse, n, blocked, gain)
     if heavy < math.inf:
-        forces_for(handles.free, handles.inverse[NOTHING], n, blocked, extra)
+        forces_for(handles.settled[NOTHING], handles.inverse[NOTHING], n, blocked, extra)
         for k in range(handles.count[ACTUATORS]):
             if actuators.press[handles.actuator[k]] >= 0.0:  # it is told with how much to press, and learns no more
                 set_three(extra, k, (0.0, 0.0, 0.0))
@@ -611,17 +676,20 @@ def _lasting(actuators, handles, gain, heavy):
 
 
 @kernel
-def leave_out(handles, answer):
-    """Let the weak neither move nor be moved: what they give is a load like any other."""
-    weak = handles.weak
+def _leave_out(handles, at):
+    """Let the weak neither move nor be moved while that set holds: what they give is a load like any other."""
+    weak, answer = handles.weak, handles.settled[at]
     for i in range(3 * handles.count[ACTUATORS]):
         for j in range(3 * handles.count[ACTUATORS]):
             if weak[i // 3] + weak[j // 3] > 0:
                 answer[i, j] = 0.0
+    handles.inverted[at] = 0
+    _invert(handles, at)
+    handles.held[at] = -1
 
 
 @kernel
-def make_up(actuators, handles, stuck, inverse, held):
+def make_up(actuators, handles, stuck, inverse):
     """Where some have not the strength for what they ask, they do what they can, and the others reckon with it: a light
     link must not throw itself against a push that does not come. Who is found too weak is a load from then on."""
     n, weak = 3 * handles.count[ACTUATORS], handles.weak
@@ -632,16 +700,14 @@ def make_up(actuators, handles, stuck, inverse, held):
         accelerations_by(stuck, n, short, lost)
         for i in range(n):
             lost[i] *= weak[i // 3] - 1.0
-        leave_out(handles, stuck)
-        _invert(handles, stuck, ALL if held else NOTHING)
+        _leave_out(handles, handles.count[AT])
         forces_for(stuck, inverse, n, lost, extra)
         for k in range(handles.count[ACTUATORS]):
             a = handles.actuator[k]
             more = add(three(short, k), three(extra, k))
             set3(actuators.lent, a, axpy(math.sqrt(actuators.whole_inertia[a]), more, get3(actuators.lent, a)))
-        if held:
-            leave_out(handles, handles.free)
-            _invert(handles, handles.free, NOTHING)
+        if handles.count[AT] != NOTHING:
+            _leave_out(handles, NOTHING)
 
 
 @kernel
@@ -667,12 +733,13 @@ def note_damping(actuators, handles, dt):
     """Keep which forces take the motion out of the actuators of the cluster: C times what their accelerations take."""
     count = handles.count[ACTUATORS]
     n = 3 * count
+    at = handles.count[AT]
     held = handles.count[HANDLES] > n
-    forces = handles.inverse[ALL if held else NOTHING]
+    forces = handles.inverse[at]
     if held:  # and for what is in the way: (1 - N·W)·N_free·(1 - W·N)
         _see_how_lively(actuators, handles, forces, dt)
         lack, swap = handles.dense[0], handles.dense[1]
-        lack_of(forces, handles.stuck, n, lack)
+        lack_of(forces, handles.settled[at], n, lack)
         multiply_dense(lack, handles.inverse[NOTHING], n, swap)
         for i in range(n):
             for j in range(n):
@@ -680,6 +747,7 @@ def note_damping(actuators, handles, dt):
                 for k in range(n):
                     s += swap[i, k] * lack[j, k]
                 forces[i, j] += s
+        handles.inverted[at] = 0
     for k in range(count):
         a = handles.actuator[k]
         handles.company[a] = count
@@ -704,7 +772,7 @@ def _see_how_lively(actuators, handles, forces, dt):
         if actuators.against[a] >= 0:  # only those feel how what they push off turns
             gain = 0.0  # of an acceleration that is asked for, if what stands did not
             for k in range(n):
-                gain += handles.free[i, k] * forces[k, i]
+                gain += handles.settled[NOTHING, i, k] * forces[k, i]
             if gain * actuators.stiffness[a] * dt * dt > LIVELY:
                 handles.count[SHAKY] = 1
 

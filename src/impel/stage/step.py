@@ -29,11 +29,12 @@ from impel.physics.haste import (
 from impel.physics.rattle import hold_positions, hold_velocities
 from impel.physics.sleep import all_sleep, settle
 from impel.physics.substeps import drift_slow, meet_in_parts, take_back
+from impel.physics.thrift import gain_nothing
 from impel.physics.verdicts import DIVERGED, GOOD, IMPRECISE, NOT_A_NUMBER, TOO_DEEP, TOO_FAR, TOO_STIFF
 from impel.stage.acting import follow_script
 from impel.stage.answers import ask
 from impel.stage.events import notice
-from impel.stage.handles import SHAKY
+from impel.stage.handles import ANEW, SHAKY
 from impel.stage.landing import amend, closes_in, forget_extra, is_last, land, next_part
 from impel.stage.limbs import relax
 from impel.stage.pushes import any_push, push_bodies
@@ -44,11 +45,12 @@ FRAME_DONE, STEP_DONE, NEEDS_PAIRS, NEEDS_EVENTS, FAILED, OPENED, BREATHES = ran
 
 BREATH = 256  # steps tried, after which Python may look at the time or at signals
 
+ANEW_AFTER = 8  # coarsest steps, up to 33 ms, and each frame: when structures are asked anew how they answer
 GROW_AFTER = 8  # good steps before the step may double ...
 RESIGN_AFTER = 32  # steps in a row in which joints did not hold, as short as they were: then longer ones do as well
 SWING = 0.25  # rad: at a dead centre a lever changes so much with less, but that lasts for less, too
 THROWN = 2.0  # times the square of what is too fast: what became so fast in one step was thrown ...
-MOST_THROWN = 20000  # 1/s: ... and that step is taken back, as long as not so many were tried
+MOST_THROWN = 10000  # 1/s: ... and that step is taken back, as long as not so many were tried
 GROW_LATER = 256  # ... and at most, where doubling failed again and again, as with things that lie still
 
 
@@ -87,7 +89,7 @@ def step(stage, time, dt, hold_for, held_for, limit):
     # 2.2 Maintain the joints
     verdict = GOOD
     if joints is not None:
-        verdict = hold(bodies, joints, stage.displaced, stage.printed, dt)
+        verdict = hold(bodies, joints, stage.displaced, stage.printed, gravity, dt)
         if haste > 0.0:
             take_back(bodies, contacts, dt)
     elif haste > 0.0:
@@ -155,13 +157,13 @@ def feel_frames(bodies, contacts, actuators, dt_last):
 
 
 @kernel
-def hold(bodies, joints, displaced, printed, dt):
+def hold(bodies, joints, displaced, printed, gravity, dt):
     """Move the bodies so that their joints hold. Of the three ways only the one that is asked for is compiled."""
     if printed is not None:
         return hold_positions_paper(bodies, joints, dt)
     if displaced is not None:
         return hold_positions_displacement(bodies, joints, dt)
-    return hold_positions(bodies, joints, dt)
+    return hold_positions(bodies, joints, gravity, dt)
 
 
 @kernel
@@ -405,6 +407,9 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         lands = clock.lands[0] == 1 and clock.tick[0] + ticks == whole
         if lands or (aims and closes_in(now.actuators.goals)):
             hold_for = dt
+        if now.actuators is not None:
+            due = clock.tick[0] % (ANEW_AFTER * coarsest) == 0 or clock.stirred[0] == 1
+            now.handles.count[ANEW] = 1 if due or aims or one_step else 0
         copy(values, saved, now.contacts)
         clock.tries[0] += 1
         limit = most_haste(now, clock, pace)
@@ -433,6 +438,8 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         if lands:
             land(now, time + dt)
 
+        if now.joints is not None and now.printed is None and now.displaced is None:
+            gain_nothing(now.bodies, now.joints, before.bodies, before.joints, now.gravity)
         notice(now, before, events, clock, time + dt, dt, verdict if verdict != IMPRECISE else GOOD)
         part(now.joints, before.joints, now.contacts)
         clock.held_for[0] = dt if hold_for > 0.0 else clock.held_for[0] + dt
