@@ -17,7 +17,7 @@ from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, get4, n
 from impel.physics.bodies import Bodies
 from impel.physics.broadphase import COUNT, MET, NORMAL, POINT, SPREAD
 from impel.physics.coating import FRICTION
-from impel.physics.joints import ANGULAR_A, ANGULAR_B, JOINT, LINEAR, MEMBER, Joints
+from impel.physics.joints import ANGULAR_A, ANGULAR_B, FORCE, JOINT, LINEAR, MEMBER, Joints
 from impel.stage.limbs import find_limbs, has_bent
 
 # Columns of `row`.
@@ -198,7 +198,7 @@ def make_handles(actuators: Actuators, solids: Bodies, joints: Joints | None) ->
         bracing=np.zeros((len(rows), handles)),
         fall=np.zeros((bodies, 3)),
         turning=np.zeros((bodies, 3)),
-        kept_rows=np.zeros_like(rows).reshape(-1, 18),
+        kept_rows=np.zeros((len(rows), FORCE)),
         kept_factor=np.zeros(0 if joints is None else len(joints.factor)),
     )
 
