@@ -62,6 +62,17 @@ def mine(path, name="mine"):
     write_document(path, document)
 
 
+def test_evolve_takes_the_walker_as_library_and_walk_do(impel, tmp_path):
+    mine(tmp_path / "mine.yaml")
+    options = ["--energy", 100, "--population", 20, "--generations", 1]
+    for given in (["mine.yaml"], ["--walker", "mine.yaml"], []):
+        assert impel("evolve", *given, *options, "-o", "gait.yaml")[0] == 0
+        assert load_gait(tmp_path / "gait.yaml").load_walker().name == ("mine" if given else "creature")
+    code, _, complaints = impel("evolve", "mine.yaml", "--walker", "biped", *options)
+    assert code == 2
+    assert complaints == ["--walker biped: the walker is named already: mine.yaml"]
+
+
 def test_a_gait_names_its_walkers_file_as_seen_from_itself(impel, tmp_path, monkeypatch):
     mine(tmp_path / "mine.yaml")
     options = ["--population", 20, "--generations", 1, "--energy", 100]

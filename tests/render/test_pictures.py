@@ -121,6 +121,13 @@ def test_a_ball_casts_a_shadow_that_goes_with_it():
         assert darker[int(beside[1]), int(beside[0])] > 60
 
 
+def test_nobody_sees_where_the_shade_around_a_ball_ends():
+    """Looked for farther away, there is no more of it."""
+    film, wider = prepare(one_ball(), SIZE), prepare(one_ball(), SIZE)
+    wider.outsides.bound[1] += 2 * wider.outsides.reach
+    np.testing.assert_allclose(expose(film, 15).astype(int), expose(wider, 15).astype(int), atol=1)
+
+
 def test_a_turning_ball_is_seen_to_turn():
     take = one_ball()
     film = prepare(take, SIZE)

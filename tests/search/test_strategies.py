@@ -131,3 +131,14 @@ def test_the_start_is_evaluated_before_a_first_phase_of_chance(name):
 def test_cma_says_that_it_needs_two_parameters():
     with pytest.raises(Problem, match="cma: learns how parameters belong together, and there is only one"):
         strategy_named("cma", LOW[:1], HIGH[:1], seed=1)
+
+
+def test_of_few_parameters_a_relay_also_climbs_from_the_best():
+    for count, climbs in ((3, True), (4, True), (5, False)):
+        relay = strategy_named("relay", np.zeros(count), np.ones(count), seed=0, budget=200)
+        while relay.told < 150:
+            best, asked = relay.best, relay.ask()
+            relay.tell(asked, -((asked - 0.3) ** 2).sum(axis=1))
+        changed = (asked != best).sum(axis=1)
+        assert (changed <= 1).sum() == (8 if climbs else 0)
+        assert changed.max() == count

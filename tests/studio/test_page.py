@@ -177,6 +177,10 @@ def test_a_body_gets_another_name_and_whoever_speaks_of_it_knows(page):
     page.wait_for_selector("#outline .item[data-group=bodies][data-name=bouncer][aria-current=true]")
     page.keyboard.press("Control+z")
     page.wait_for_function("studio.data.bodies.ball && !studio.data.bodies.bouncer")
+    page.click("#outline .item[data-group=bodies][data-name=ball]")
+    page.keyboard.press("Delete")
+    page.wait_for_selector("#notices:has-text('With it went actors.ball.')")
+    assert page.evaluate("studio.data.bodies.ball === undefined && studio.data.actors === undefined")
 
 
 def offered(page, what, text=None):

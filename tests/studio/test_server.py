@@ -179,6 +179,21 @@ def test_a_flood_of_messages_is_survived(talker):
     assert talker.ask("text")["ok"]["text"].count("mass: 1.999") == 1
 
 
+def test_a_scene_of_3000_bodies_is_survived_and_edits_of_it_are_kept(talker, folder):
+    boxes = [f"  b{k}: {{shape: {{box: [0.2, 0.2, 0.2]}}, at: [{k % 60}, {k // 60}, 0.3]}}" for k in range(3000)]
+    (folder / "many.yaml").write_text("\n".join(["impel: 1", "bodies:", *boxes, ""]))
+    talker.ask("open", file="many.yaml")
+    assert "ok" in talker.ask("edit", path=["bodies", "b7", "mass"], value=3)
+    while talker.rows is None or talker.run["run"] < talker.wanted:
+        talker.hear()
+    assert len(talker.run["names"]) == 3000
+    talker.ask("open", file="hop.yaml")
+    assert talker.until_story()["problems"] == []
+    assert talker.ask("open", file="many.yaml")["ok"]["draft"], "what was not saved is kept"
+    while talker.told["document"]["data"]["bodies"].get("b7", {}).get("mass") != 3:
+        talker.hear()
+
+
 def test_a_slow_listener_gets_at_most_two_messages_ahead(studio):
     slow = Talker(studio)
     slow.ask("open", file="hop.yaml")

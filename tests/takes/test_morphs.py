@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from pressed import CASES, MESH, RADIUS, ball_take, bounce
+from pressed import CASES, MESH, RADIUS, ball_take, bounce, flattened
 from test_glb import validate
 from viewer import Viewer
 
@@ -88,6 +88,22 @@ def test_what_hardly_moves_is_left_out(tmp_path):
     assert all(accessor["sparse"]["count"] == len(index) for accessor in accessors)
     assert len(mesh["extras"]["targetNames"]) == len(accessors)
     np.testing.assert_allclose(viewer.surface("ball", len(take.time))[0], simulated(take, "ball")[0], atol=1e-3)
+    assert clean(tmp_path / "take.glb")
+
+
+def test_a_frame_that_is_hardly_touched_has_no_shape_of_its_own(tmp_path):
+    """An empty shape is no valid one."""
+    take = bounce(spin=0.2)
+    depths = RADIUS - take.position[:, 0, 2]
+    touched = np.zeros(1, int), np.full((1, 3), 1e-5), MESH[1][:1]
+    turns = matrix_from_quaternion(take.orientation[:, 0])
+    moved = [flattened(depth, turn) if depth > 0 else touched for depth, turn in zip(depths, turns)]
+    take.soft = pack("ball", MESH, moved)
+    write_glb(take, tmp_path / "take.glb")
+    assert np.any(morphs_of(take, "ball").shifts, axis=(1, 2)).all()
+    assert clean(tmp_path / "take.glb")
+    take.soft = pack("ball", MESH, [touched] * len(moved))
+    write_glb(take, tmp_path / "take.glb")
     assert clean(tmp_path / "take.glb")
 
 

@@ -3,12 +3,15 @@
 import copy
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from impel.files import Problem, read_document, write_document
+from impel.takes.pieces import painted_mesh
 from impel.toys.figure import FIGURES, built_in_figures, figure_from, load_figure, read_figure
+from impel.toys.looks import looks_of
 
 LUXO = read_document(FIGURES / "luxo.yaml")
 
@@ -155,3 +158,18 @@ def test_garbage_anywhere_gives_problems_or_a_sound_figure(data, junk):
     else:
         plain = set(figure.parents()) == set(figure.links)
     assert plain
+
+
+def test_limbs_have_no_bumps():
+    """No vertex of a limb lies above the plane of any of its triangles."""
+    figure = load_figure("luxo")
+    for link in figure.links.values():
+        link.looks = None
+    for limb, *_ in looks_of(figure).values():
+        assert limb[0].last < limb[0].radius
+        vertices, _, triangles = painted_mesh(limb[:1])[0]
+        a, b, c = (vertices[triangles[:, k]] for k in range(3))
+        normals = np.cross(b - a, c - a)
+        normals = normals[long := np.linalg.norm(normals, axis=1) > 0] / np.linalg.norm(normals[long], axis=1)[:, None]
+        above = np.einsum("tvk,tk->tv", vertices[None] - a[long][:, None], normals)
+        assert above.max() < 1e-6 * limb[0].radius

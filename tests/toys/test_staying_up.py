@@ -24,6 +24,27 @@ STICK = {
     "fall": 40,
 }  # fmt: skip
 
+HOPPER = {
+    "figure": "hopper",
+    "links": {
+        "body": {"from": [0, 0.1], "to": [0.06, 0.22], "mass": 0.15},
+        "leg": {"from": [0, 0.1], "to": [0.04, 0], "mass": 0.03},
+    },
+    "joints": {
+        "hip": {
+            "links": ["body", "leg"], "at": [0, 0.1], "stiffness": 1.2, "damping": 0.02, "range": [-50, 50],
+            "limits": [-70, 70],
+        }
+    },
+    "contacts": {
+        "foot": {"link": "leg", "at": [0.04, 0]},
+        "heel": {"link": "leg", "at": [-0.04, 0]},
+        "head": {"link": "body", "at": [0.06, 0.22]},
+    },
+    "ground": {"stiffness": 1500, "damping": 10, "friction": 0.9},
+    "cycle": {"poses": 3, "time": 0.12},
+}  # fmt: skip
+
 
 @pytest.mark.parametrize("name", ["luxo", "kangaroo"])
 def test_the_winner_stays_up_for_twenty_seconds_at_a_quarter_of_the_step(name, tmp_path):
@@ -53,7 +74,7 @@ def test_what_cannot_stay_up_is_kept_and_told():
     assert not found.stays_up
     assert 0 < found.time < LASTS
     longest = run_on(objective, found.outcome.candidates).time.max()
-    assert found.time == pytest.approx(longest, rel=0.05)
+    assert found.time >= 0.95 * longest
 
 
 def test_one_that_stays_up_is_found_among_many_that_do_not():
@@ -66,8 +87,8 @@ def test_one_that_stays_up_is_found_among_many_that_do_not():
     assert len(falling) > MOST
     still = np.zeros((1, len(low)))
     found = verify(objective, np.vstack([falling, still]))
-    assert found.up.sum() == 1
-    assert np.array_equal(found.candidates[found.winner()], still[0])
+    assert np.all(found.candidates[found.up] == still[0], axis=1).any()
+    assert found.up[found.winner()]
 
 
 def test_a_way_that_ends_in_a_fall_is_worth_less():
@@ -92,9 +113,21 @@ def test_one_of_the_starts_runs_at_a_quarter_of_the_step():
 
 def test_a_winner_that_owes_nothing_to_the_step_is_preferred_unless_it_hardly_moves():
     def chosen(values, agrees, time=(LASTS, LASTS, LASTS)):
-        return Verified(np.zeros((3, 1)), np.array(values), np.array(values), np.array(time), np.array(agrees)).winner()
+        off = np.where(agrees, 0.0, 0.5)
+        return Verified(np.zeros((3, 1)), np.array(values), np.array(values), np.array(time), off).winner()
 
     assert chosen([2.5, 2.1, 0.1], [False, True, True]) == 1
     assert chosen([2.5, 0.1, 0.05], [False, True, True]) == 0
     assert chosen([-1.0, -1.5, -3.0], [False, True, True]) == 1
     assert chosen([2.5, 1.0, 0.1], [False] * 3, (3.0, 9.0, 4.0)) == 1
+
+
+def test_where_none_of_the_best_is_good_the_search_goes_on():
+    """Of what a search of a hopper of one motor finds, next to nothing stays up, and what does owes it to the step."""
+    objective = objective_for(figure_from(HOPPER, subject="hopper"))
+    found = find_poses(objective, budget=1200, seed=4)
+    assert found.stays_up
+    assert found.distance > 1.0
+    step = found.toy(objective).step
+    played, converged = (objective.run(found.candidate[None], step=s).distance.mean() for s in (step, step / 16))
+    assert played == pytest.approx(converged, rel=0.1)

@@ -42,6 +42,7 @@ Obstacle = Annotated[
         metavar="START,LENGTH,HEIGHT", help="Something to step over, in metres. May be repeated.", show_default=False
     ),
 ]
+WALKER = "A walker file, or a built-in walker (creature, biped, hexapod)."
 Number = float | None
 Lame = Annotated[str | None, typer.Option(metavar="LEG", help="The leg to be spared.", show_default=False)]
 
@@ -53,10 +54,13 @@ def _wish(text: str, metavar: str = "NUMBER") -> Any:
 @gait.command()
 def evolve(
     energy: Annotated[float, _wish("The energy to spend on the way.")],
+    walker: Annotated[str | None, typer.Argument(metavar="WALKER", help=WALKER, show_default="creature")] = None,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="The gait file to write, .yaml or .json.")
     ] = Path("gait.yaml"),
-    walker: Annotated[str, typer.Option(help="A built-in walker (creature, biped, hexapod) or a file.")] = "creature",
+    named: Annotated[
+        str | None, typer.Option("--walker", metavar="WALKER", help="The same as an option.", show_default=False)
+    ] = None,
     seconds: Annotated[Number, _wish("Be there after this time; as soon as possible if not given.")] = None,
     distance: Annotated[
         Number, _wish("How long the way is (m), from standing to standing; 4, or twice its legs, if not given.")
@@ -93,7 +97,7 @@ def evolve(
 
         impel gait evolve --energy 100 --lame rear_right -o limp.yaml
 
-        impel gait evolve --energy 100 --seconds 10 --obstacle 2,0.3,0.4 -o careful.yaml
+        impel gait evolve mine.yaml --energy 100 --seconds 10 --obstacle 2,0.3,0.4 -o careful.yaml
     """
     from impel.cli.simulating import progress
     from impel.complaints import validated
@@ -104,6 +108,9 @@ def evolve(
     from impel.gaits.wishes import Wishes
 
     _check_document(output, "gait")
+    if walker is not None and named is not None:
+        raise Problem(f"--walker {named}: the walker is named already: {walker}")
+    walker = walker or named or "creature"
     if strategy not in ("genetic", "cma"):
         raise Problem(f"strategy: must be genetic or cma, got {strategy!r}")
     given = {
@@ -157,9 +164,7 @@ def _check_document(output: Path, what: str) -> None:
 def library(
     walker: Annotated[
         str,
-        typer.Argument(
-            metavar="WALKER", help="A walker file, or a built-in walker (creature, biped, hexapod).", show_default=False
-        ),
+        typer.Argument(metavar="WALKER", help=WALKER, show_default=False),
     ],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="The library file to write, .yaml or .json.")

@@ -16,11 +16,10 @@ from impel.toys.periods import period_name
 from impel.toys.synthesis import DEFAULT_STRATEGY, FoundPoses, find_poses, objective_for, palette
 from impel.toys.toy import Toy, read_toy, run_toy, write_toy
 from impel.toys.trials import Results
-from impel.toys.verify import LASTS
+from impel.toys.verify import LASTS, NEAR
 
 # Which strategies listen to an option.
 LISTENING = {"delta": ("modify", "anneal"), "several": ("modify", "anneal"), "hot": ("anneal",), "cold": ("anneal",)}
-NEAR = 0.08  # of each range: the first steps of a refinement
 SETTLED = 4.0  # s before a strip of one cycle is taken
 
 

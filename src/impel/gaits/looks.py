@@ -7,7 +7,7 @@ import numpy as np
 
 from impel.gaits.walker import Walker
 from impel.takes.looks import DARK, Part, Point, eyes
-from impel.takes.pieces import Piece
+from impel.takes.pieces import Piece, pieces_of
 
 SHOULDER, HIP, KNEE, ANKLE = 1.6, 1.35, 0.95, 0.7  # radii of a leg, in its thickness; shoulders are of the body
 PAW, TOES = 0.72, 0.6  # of a foot's radius: how thick a paw is, and how far it reaches all around
@@ -20,7 +20,7 @@ def looks_of(walker: Walker, color: str | None = None) -> list[tuple[Piece, ...]
         return [()] * (1 + 3 * len(walker.legs))
     paint = color or walker.body.color
     parts = _body(walker) if walker.looks is None else walker.looks
-    body = [piece for part in parts for piece in _pieces(part, paint)]
+    body = [piece for part in parts for piece in pieces_of(part, paint)]
     if walker.looks is None:
         body += _shoulders(walker, body[0])
     seen = [tuple(body)]
@@ -29,15 +29,6 @@ def looks_of(walker: Walker, color: str | None = None) -> list[tuple[Piece, ...]
         seen.append((_bone(walker, leg.lower, KNEE, ANKLE),))
         seen.append(_paw(walker.sole))
     return seen
-
-
-def _pieces(part: Part, color: str) -> list[Piece]:
-    end, last = part.end or part.start, part.radius if part.narrows_to is None else part.narrows_to
-    ends = [
-        ((part.start[0], y, part.start[1]), (end[0], y, end[1]))
-        for y in ([part.aside, -part.aside] if part.both else [part.aside])
-    ]
-    return [Piece(a, b, part.radius, last, part.wide, part.color or color) for a, b in ends]
 
 
 def _shoulders(walker: Walker, trunk: Piece) -> list[Piece]:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 
-from impel.geometry.blobs import blob_elements
 from impel.motion.orientations import matrix_from_quaternion
 from impel.render.outputs import write_png
 from impel.render.sequences import picture
@@ -67,9 +66,8 @@ def _span(take: Take, frame: int, toy: list[int]) -> tuple[float, float, float]:
     """How far a toy reaches to the left, to the right and up, in metres."""
     reach = []
     for i in toy:
-        skeleton = blob_elements(take.shapes[i]["blob"])
-        ends, radius = skeleton[:, :6].reshape(-1, 2, 3), skeleton[:, 6:7]
-        at = take.position[frame, i] + ends @ matrix_from_quaternion(take.orientation[frame, i]).T
-        reach.append([(at[..., 0] - radius).min(), (at[..., 0] + radius).max(), (at[..., 2] + radius).max()])
+        seen = take.surfaces[f"{take.shapes[i]['mesh']['surface']}.vertices"]
+        at = take.position[frame, i] + seen @ matrix_from_quaternion(take.orientation[frame, i]).T
+        reach.append([at[:, 0].min(), at[:, 0].max(), at[:, 2].max()])
     bounds = np.array(reach)
     return float(bounds[:, 0].min()), float(bounds[:, 1].max()), float(bounds[:, 2].max())

@@ -37,6 +37,7 @@ from impel.physics.joints import (
     JOINT,
     LINEAR,
     LIVE,
+    LONG_BEFORE,
     SLIDE,
     SLIP,
     STUCK,
@@ -92,7 +93,7 @@ def drop(joints, k, why):
     joint, rows = joints.each[k], joints.rows
     joints.broken[joint.index] = why
     for r in range(joint.row, joint.row_end):
-        rows[r, LIVE] = rows[r, FORCE] = rows[r, BEFORE] = 0.0
+        rows[r, LIVE] = rows[r, FORCE] = rows[r, BEFORE] = rows[r, LONG_BEFORE] = 0.0
     for n in range(joint.limits):
         joints.active[joint.index if n == 0 else joint.second] = 0.0
     if joint.soft >= 0:

@@ -25,6 +25,7 @@ from impel.physics.joints import (
     GRIP,
     JOINT,
     KEPT_MOMENTUM,
+    KEPT_SPIN,
     KEPT_VELOCITY,
     LINEAR,
     LIVE,
@@ -315,11 +316,13 @@ def _slip_one(soft, bodies, joints, k, g, dt, may_go):
 def begin_again(soft, bodies, joints, island):
     """Begin the first half of a step again after something began to slip or got stuck, with the impulses that would be
     right if nothing moved: those of the slip, and what the others must do to hold them. (To take back what no longer
-    acts, and nothing else, would throw light bodies about.) Needs the new matrix. Did it?"""
+    acts, and nothing else, would throw light bodies about.) Needs the new matrix; leaves spins as they are. Did it?"""
     if soft is None:
         return False
     change, impulse = joints.change, joints.impulse
     begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
+        set3_at(joints.place, joints.members[k], KEPT_SPIN, get3(bodies.spin, joints.members[k]))
     for k in range(begin, end):
         for r in range(joints.each[k].row, joints.each[k].row_end):
             impulse[r] = 0.0
@@ -332,6 +335,8 @@ def begin_again(soft, bodies, joints, island):
     respin(bodies, joints, island)
     resist(joints, island, bodies.velocity, bodies.spin)
     _to_kept_motion(bodies, joints, island)
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
+        set3(bodies.spin, joints.members[k], get3_at(joints.place, joints.members[k], KEPT_SPIN))
     for k in range(begin, end):
         for r in range(joints.each[k].row, joints.each[k].row_end):
             impulse[r] += change[r]
@@ -546,13 +551,21 @@ def let_loose(soft, joints, g):
 @kernel
 def spring_energy(joints):
     """What the springs of joints that are whole hold, in joules; after a step."""
+    if joints is None:
+        return 0.0
+    return stored_now(joints.soft, joints, 0, len(joints.each))
+
+
+@kernel
+def stored_now(soft, joints, begin, end):
+    """The same of the joints begin to end."""
+    if soft is None:
+        return 0.0
     total = 0.0
-    if joints is None or joints.soft is None:
-        return total
-    for k in range(len(joints.each)):
+    for k in range(begin, end):
         joint = joints.each[k]
         if joint.soft >= 0 and joints.broken[joint.index] == 0.0:
-            one = joints.soft[joint.soft]
+            one = soft[joint.soft]
             for n in range(one.count):
                 way = joints.grip[joint.soft, NOW + n] - one.rest
                 total += 0.5 * one.stiffness * way * way

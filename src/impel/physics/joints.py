@@ -67,8 +67,8 @@ SOFT = np.dtype(
 AT_A, AT_B, FRAME_A, FRAME_B, SIZE, LOWER, UPPER, WEIGHT = 0, 3, 6, 10, 14, 18, 19, 22
 
 # Columns of `rows`: how a row acts on the velocity of a (on b: the opposite), on the angular momenta of a and b and on
-# their spins; 0 for a limit that is not met and for empty rows; its force in the last step and in the one before.
-LINEAR, ANGULAR_A, ANGULAR_B, TURNING_A, TURNING_B, LIVE, FORCE, BEFORE = 0, 3, 6, 9, 12, 15, 16, 17
+# their spins; 0 for a limit that is not met and for empty rows; its force in the last step and in the two before.
+LINEAR, ANGULAR_A, ANGULAR_B, TURNING_A, TURNING_B, LIVE, FORCE, BEFORE, LONG_BEFORE = 0, 3, 6, 9, 12, 15, 16, 17, 18
 
 # Columns of `grip`, what springs and friction know, three numbers each (of which a joint with one row uses the first):
 # the coordinates now and at the start of the step; where friction holds; where all would rest in this step; the
@@ -83,6 +83,7 @@ GRIP = 35  # columns in all
 # velocity and angular momentum before the joints act; the best position and orientation while gaps are closed.
 KEPT_POSITION, KEPT_ORIENTATION, INVERSE, KEPT_VELOCITY, KEPT_MOMENTUM = 0, 3, 7, 13, 16
 BEST_POSITION, BEST_ORIENTATION = 19, 22
+KEPT_SPIN = BEST_POSITION  # while impulses are sought, which is never while gaps are closed
 
 # Columns of `island`: where its joints, their tiles, its bodies, the pairs of joints and the blank tiles begin.
 JOINT, TILE, MEMBER, PAIR, BLANK = range(5)
@@ -146,19 +147,22 @@ class Joints:
     load: Annotated[Floats2, 2]  # (J, 2) force in N and torque in N·m, smoothed; of those that can break
     grip: Annotated[Floats2, 35]  # (G, 35) NOW ... DAMP
     normal: Annotated[Floats2, 3]  # (J, 3) in b; on_curve: first normal, carried along; on_surface: the last one, or 0
-    rows: Annotated[Floats2, 18]  # (R, 18) LINEAR ... BEFORE
+    rows: Annotated[Floats2, 19]  # (R, 19) LINEAR ... LONG_BEFORE
     factor: Floats  # the skyline of rows·inverse mass·rows, factored: nine numbers a tile
 
     change: Floats  # (R,) scratch: residual, then impulse
     impulse: Floats  # (R,) scratch
     place: Annotated[Floats2, 26]  # (N, 26) scratch: KEPT_POSITION ... BEST_ORIENTATION
     effort: Floats  # (I,) scratch, J: of the joints in the first half of a hard step, else infinite
+    poor: Floats  # (I,) scratch: 1 where the joints did not stand the step well
     spare: Spare
 
     size: Floats  # (I,) m: of the structure that an island is
     apart: Annotated[Floats2, 2]  # (J, 2) gap over that size, and rad: how far each joint is apart; see gaps.py
 
-    STATE = ("coordinate", "active", "broken", "load", "grip", "normal", "rows", "factor")
+    worth: Floats  # (I,) J: the energy before poor steps that were taken all the same, else infinite; see thrift.py
+
+    STATE = ("coordinate", "active", "broken", "load", "grip", "normal", "rows", "factor", "worth")
     KEPT = ("fixed",)  # a joint that is made later takes its bodies as they are then
 
 
@@ -205,12 +209,14 @@ def make_joints(specs: Sequence[JointSpec], bodies: Bodies) -> Joints:
         load=np.zeros((len(specs), 2)),
         grip=np.zeros((len(soft), GRIP)),
         normal=np.array([p.normal for p in placed], float).reshape(-1, 3),
-        rows=np.zeros((rows, 18)),
+        rows=np.zeros((rows, 19)),
         factor=np.zeros(9 * pattern.tiles),
         change=np.zeros(rows),
         impulse=np.zeros(rows),
         place=np.zeros((len(movable), 26)),
         effort=np.full(len(islands), np.inf),
+        poor=np.zeros(len(islands)),
+        worth=np.full(len(islands), np.inf),
         spare=_spare(specs, bodies, pattern, len(soft)),
         size=_sizes(specs, bodies, islands),
         apart=np.zeros((len(specs), 2)),

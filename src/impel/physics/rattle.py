@@ -59,6 +59,7 @@ from impel.physics.joints import (
     KEPT_VELOCITY,
     LINEAR,
     LIVE,
+    LONG_BEFORE,
     MEMBER,
     ON_SURFACE,
     TILE,
@@ -87,7 +88,7 @@ CALM = 4e-4  # s: how fast motion dies that cannot go on
 
 
 @kernel
-def hold_positions(bodies, joints, dt):
+def hold_positions(bodies, joints, gravity, dt):
     """Move all bodies by a step so that the joints hold. Velocities hold the first half-kick before, and stay at
     half time after; key-framed bodies are already in place. Returns the verdict."""
     verdict = GOOD
@@ -100,7 +101,8 @@ def hold_positions(bodies, joints, dt):
         keep_grip(joints, island)
         held = hold_island(bodies, joints, island, dt)
         if held == DIVERGED:
-            held = hold_or_give_way(bodies, joints, island, dt)
+            held = hold_or_give_way(bodies, joints, island, gravity, dt)
+        joints.poor[island] = 1.0 if held > GOOD else 0.0
         verdict = max(verdict, held)
     return verdict
 
@@ -154,14 +156,18 @@ def hold_island(bodies, joints, island, dt):
             impulse[r] += change[r]
     for r in range(3 * tile, 3 * tile_end):
         force = impulse[r] / dt
-        rows[r, BEFORE] = rows[r, FORCE] if rounds == 0 else force  # a blow says nothing about the next step
+        rows[r, LONG_BEFORE] = rows[r, BEFORE] if rounds == 0 else force  # a blow says nothing about the next step
+        rows[r, BEFORE] = rows[r, FORCE] if rounds == 0 else force
         rows[r, FORCE] = force
     foresee(joints.soft, bodies, joints, begin, end, dt)
     turn, growth = settle(bodies, joints, island, dt)
     if not (turn < LEAP and growth < RAISED):
         return DIVERGED
     joints.effort[island] = math.inf
-    if iteration <= EASY or rounds > 0:
+    if rounds > 0:  # a blow, or what began to slip: motion may be lost
+        joints.effort[island] = GAVE_WAY
+        return GOOD
+    if iteration <= EASY:
         return GOOD
     joints.effort[island] = effort(bodies, joints, island)
     return GOOD if turn < FINE_LEAP and growth < FINE_RAISED else IMPRECISE
@@ -169,16 +175,19 @@ def hold_island(bodies, joints, island, dt):
 
 @kernel
 def start_impulses(joints, tile, tile_end, dt):
-    """Forces change little from step to step: start with the line through the last two.
+    """Forces change little from step to step: start with the parabola through the last three.
 
-    Rows that say nothing new start from zero. No solution changes them, and so the line would go on for ever, and
-    with it a stress of the loop in itself, until its rounding breaks it.
+    Where it bends more than it rises, they only go up and down, by rounding: a parabola would make seven times as much
+    of that, where their mean lets it die away. Rows that say nothing new start from zero. No solution changes them, and
+    so the parabola would go on for ever, and with it a stress of the loop in itself, until its rounding breaks it.
     """
     rows = joints.rows
     for t in range(tile, tile_end):
         for i in range(3):
             r = 3 * t + i
-            impulse = dt * (2.0 * rows[r, FORCE] - rows[r, BEFORE]) * rows[r, LIVE]
+            force, last = rows[r, FORCE], rows[r, BEFORE]
+            rise, bend = force - last, force - 2.0 * last + rows[r, LONG_BEFORE]
+            impulse = dt * (force + rise + bend if abs(bend) < abs(rise) else 0.5 * (force + last)) * rows[r, LIVE]
             if joints.factor[9 * (joints.envelope[t, ZERO] + t) + 4 * i] == 0.0:
                 impulse = 0.0
             joints.change[r] = joints.impulse[r] = impulse
@@ -189,7 +198,8 @@ def settle(bodies, joints, island, dt):
     """Set the spins of an island by its momenta.
 
     Returns by how much a turn in this step differs most from the last, in rad, and how the energy has grown: joints do
-    no work but by their springs. (Unless something key-framed pulls; what is slow does not count.)
+    no work but by their springs. (Unless something key-framed pulls; what is slow does not count. Where an actor's kick
+    was stopped, see `stop_kick`, what was before may be anything.)
     """
     turn = 0.0
     before, after, mass = stored(joints.soft, joints, island), 0.0, 0.0
@@ -206,7 +216,7 @@ def settle(bodies, joints, island, dt):
         mass += bodies.mass[i]
     turn = dt * math.sqrt(turn)
     after -= mass * SLOW * SLOW
-    if after <= before or driven(bodies, joints, island):
+    if after <= before or not before > 0.0 or driven(bodies, joints, island):
         return turn, 1.0
     return turn, after / before
 
@@ -224,14 +234,15 @@ def effort(bodies, joints, island):
 
 
 @kernel
-def hold_or_give_way(bodies, joints, island, dt):
+def hold_or_give_way(bodies, joints, island, gravity, dt):
     """What happens in a step in which the quick way fails. Returns the verdict."""
     size = min(joints.size[island], 1.0)
     restore(bodies, joints, island)
     stop_kick(bodies, joints, island)
     if hold_exactly(bodies, joints, island, dt, TOLERANCE, ACCEPTABLE * size, TOLERABLE * size):
         for r in range(3 * joints.island[island, TILE], 3 * joints.island[island + 1, TILE]):
-            joints.rows[r, FORCE] = joints.rows[r, BEFORE] = joints.impulse[r] / dt
+            force = joints.impulse[r] / dt
+            joints.rows[r, FORCE] = joints.rows[r, BEFORE] = joints.rows[r, LONG_BEFORE] = force
         begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
         foresee(joints.soft, bodies, joints, begin, end, dt)
         turn, growth = settle(bodies, joints, island, dt)
@@ -247,6 +258,8 @@ def hold_or_give_way(bodies, joints, island, dt):
     joints.effort[island] = GAVE_WAY
     restore(bodies, joints, island)
     give_way(bodies, joints, island, dt)
+    if not driven(bodies, joints, island):
+        pay_for_lift(bodies, joints, island, gravity, dt)
     return DIVERGED
 
 
@@ -331,11 +344,30 @@ def give_way(bodies, joints, island, dt):
             gap = close_evenly(bodies, joints, island, CLOSINGS, CLOSED)
             if gap <= closed and _way(bodies, joints, island) <= most:
                 break
-        if _way(bodies, joints, island) > most and not driven(bodies, joints, island):
+        lost = not gap < math.inf or _way(bodies, joints, island) > most  # it is infinite where that is not a number
+        if lost and not driven(bodies, joints, island):
             restore(bodies, joints, island)  # and stay where they were
         slow_down(bodies, joints, island, math.exp(-dt / CALM))
     for r in range(3 * joints.island[island, TILE], 3 * joints.island[island + 1, TILE]):
-        joints.rows[r, FORCE] = joints.rows[r, BEFORE] = 0.0
+        joints.rows[r, FORCE] = joints.rows[r, BEFORE] = joints.rows[r, LONG_BEFORE] = 0.0
+
+
+@kernel
+def pay_for_lift(bodies, joints, island, gravity, dt):
+    """Take from the velocities of an island what it rose beyond them while its gaps were closed, which is a jump and no
+    motion that gravity will brake. What cannot pay for it stays where it was."""
+    lift = 0.0
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
+        i = joints.members[k]
+        jump = sub(get3(bodies.position, i), get3_at(joints.place, i, KEPT_POSITION))
+        lift -= bodies.mass[i] * dot(gravity, axpy(-dt, get3(bodies.velocity, i), jump))
+    if lift > 0.0:
+        energy = motion(bodies, joints, island)
+        if lift < energy:
+            slow_down(bodies, joints, island, math.sqrt(1.0 - lift / energy))
+        else:
+            restore(bodies, joints, island)
+            slow_down(bodies, joints, island, math.exp(-dt / CALM))
 
 
 @kernel
@@ -383,9 +415,12 @@ def follow_way(bodies, joints, island, dt):
 
 @kernel
 def slow_down(bodies, joints, island, share):
-    """Leave this share of their velocities to the bodies of an island."""
+    """Leave this share of their velocities to the bodies of an island; none also of what is not a number."""
     for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
         i = joints.members[k]
+        if share == 0.0:
+            set3(bodies.velocity, i, (0.0, 0.0, 0.0))
+            set3(bodies.momentum, i, (0.0, 0.0, 0.0))
         set3(bodies.velocity, i, scale(get3(bodies.velocity, i), share))
         set3(bodies.momentum, i, scale(get3(bodies.momentum, i), share))
         set3(bodies.spin, i, spin_of(bodies, i, get3(bodies.momentum, i)))
@@ -445,12 +480,13 @@ def hold_velocities(bodies, joints):
         look(bodies, joints, begin, end, True)
         if joints.surfaces is not None and _goes_round(bodies, joints, begin, end):
             verdict = IMPRECISE
+            joints.poor[island] = 1.0
         lean(bodies, joints, island)
-        hard, most = joints.effort[island] < math.inf, 0.0
+        hard, most = joints.effort[island] < math.inf, math.inf
         if hard:
             keep_motion(bodies, joints, island)
         push_back(joints.soft, bodies, joints, begin, end)
-        if hard:
+        if hard or joints.soft is not None:
             most = motion(bodies, joints, island)
         for _ in range(ROUNDS + rounds_of(joints.soft)):
             weigh(bodies, joints, island, 0.0)
@@ -464,10 +500,13 @@ def hold_velocities(bodies, joints):
             lost, left = effort(bodies, joints, island) - joints.effort[island], motion(bodies, joints, island)
             if lost > FINE_LOST * left:
                 verdict = IMPRECISE
-            if not left <= most and not driven(bodies, joints, island):  # what joints allow is a part of what there was
-                slow_down(bodies, joints, island, math.sqrt(most / left) if left < BURST * most else 0.0)
+                joints.poor[island] = 1.0
         respin(bodies, joints, island)
         stick(joints.soft, bodies, joints, island)
+        if most < math.inf:
+            left = motion(bodies, joints, island)
+            if not left <= most and not driven(bodies, joints, island):  # what joints allow is a part of what there was
+                slow_down(bodies, joints, island, math.sqrt(most / left) if left < BURST * most else 0.0)
     return verdict
 
 

@@ -196,8 +196,9 @@ def _paint(
         name = next(iter(shape))
         if name in KINDS and name not in ("blob", "mesh"):
             kind[i], size[i] = KINDS[name].number, size_of(shape)
-    corner = np.linalg.norm(np.maximum(np.abs(low), np.abs(high)), axis=-1)
-    bound = np.maximum.reduceat(np.linalg.norm(meshes.vertices, axis=-1), meshes.starts[:-1])
+    # By the corners of their boxes, not their vertices: shade reaches farther than `openness` looks beside a bound, and
+    # around balls its end would be seen.
+    bound = np.linalg.norm(np.maximum(np.abs(low), np.abs(high)), axis=-1)
     bound[planes] = 1e6  # m: a plane is near everything
     boards = np.array(["box" in shape for shape in shapes], bool) & ~moves
     boards &= (half[:, :2].min(axis=-1) > 0.6 * shot.radius) & (half[:, 2] < half[:, :2].min(axis=-1))
@@ -212,7 +213,7 @@ def _paint(
         radius=float(shot.radius),
         square=_round_length(shot.radius / 2),
     )
-    reach = light.OPEN_REACH * np.median(corner[moves]) if moves.any() else 0.1 * shot.radius
+    reach = light.OPEN_REACH * np.median(bound[moves]) if moves.any() else 0.1 * shot.radius
     return paint, light.Outsides(kind, size, bound, float(min(reach, 0.14 * shot.radius)))
 
 

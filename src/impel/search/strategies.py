@@ -268,8 +268,13 @@ class CMA(Strategy):
 class Relay(Strategy):
     """First a population looks everywhere, then CMA-ES refines around the best that it found.
 
-    share: of the budget, for the population. spread: CMA-ES's first step as a share of each parameter's range.
+    share: of the budget, for the population. spread: CMA-ES's first step as a share of each parameter's range. Of up to
+    `FEW` parameters there is little to learn, and a hill climb is hard to beat: a third of the refinement is one, which
+    changes a parameter of the best by less and less. Of more parameters it only costs (measured).
     """
+
+    FEW = 4
+    NEIGHBOURS = 8  # of the best, beside each batch of 16
 
     def __init__(
         self, low: ArrayLike, high: ArrayLike, *, seed: int, budget: int = 1500, start: ArrayLike | None = None,
@@ -281,6 +286,7 @@ class Relay(Strategy):
         self.first = max(1, round(share * budget))
         self.spread = spread
         self._runner: Strategy = Genetic(low, high, seed=seed, budget=self.first, start=start)
+        self._asked = 0  # of the runner
 
     def ask(self) -> Floats:
         if self.told >= self.first and isinstance(self._runner, Genetic) and self.low.size > 1:
@@ -288,10 +294,21 @@ class Relay(Strategy):
             self._runner = CMA(
                 self.low, self.high, seed=self.seed + 1, budget=left, start=self.best, spread=self.spread
             )
-        return self._runner.ask()
+        asked = self._runner.ask()
+        self._asked = len(asked)
+        climbs = isinstance(self._runner, CMA) and self.low.size <= self.FEW
+        return np.vstack([asked, self._neighbours()]) if climbs else asked
+
+    def _neighbours(self) -> Floats:
+        assert self.best is not None
+        moved = np.tile(self.best, (self.NEIGHBOURS, 1))
+        which = self.random.integers(self.low.size, size=self.NEIGHBOURS)
+        width = 0.5 * (self.high - self.low)[which] * (1.0 - self.progress)
+        moved[np.arange(self.NEIGHBOURS), which] += self.random.uniform(-width, width)
+        return self._clipped(moved)
 
     def _learn(self, candidates: Floats, values: Floats) -> None:
-        self._runner.tell(candidates, values)
+        self._runner.tell(candidates[: self._asked], values[: self._asked])
 
 
 STRATEGIES: dict[str, type[Strategy]] = {

@@ -21,7 +21,7 @@ from impel.physics.bodies import spin_of, turn_freely
 from impel.physics.closing import keep_limits, keep_places, take_limits, take_places
 from impel.physics.joint_forces import keep_grip, let_loose, take_grip
 from impel.physics.joint_rows import lean, look, resist, turned, weigh
-from impel.physics.joints import ANGULAR_A, ANGULAR_B, JOINT, LINEAR, LIVE, MEMBER, TILE, TURNING_A, TURNING_B
+from impel.physics.joints import ANGULAR_A, ANGULAR_B, FORCE, JOINT, LINEAR, LIVE, MEMBER, TILE, TURNING_A, TURNING_B
 from impel.physics.skyline import ZERO, set_three, solve, solve_many, three
 from impel.stage.handles import (
     ABOUT_A,
@@ -83,7 +83,7 @@ def look_ahead(bodies, joints, handles, island, ahead):
     tile, tile_end = joints.island[island, TILE], joints.island[island + 1, TILE]
     begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
     for r in range(3 * tile, 3 * tile_end):
-        for c in range(18):
+        for c in range(FORCE):
             handles.kept_rows[r, c] = joints.rows[r, c]
     last = tile_end - 1
     for t in range(9 * (joints.envelope[tile, ZERO] + tile), 9 * (joints.envelope[last, ZERO] + last + 1)):
@@ -143,7 +143,7 @@ def look_back(joints, handles, island):
     take_limits(joints, island, joints.spare.kept)
     take_grip(joints, island)
     for r in range(3 * tile, 3 * tile_end):
-        for c in range(18):
+        for c in range(FORCE):
             joints.rows[r, c] = handles.kept_rows[r, c]
     last = tile_end - 1
     for t in range(9 * (joints.envelope[tile, ZERO] + tile), 9 * (joints.envelope[last, ZERO] + last + 1)):

@@ -45,6 +45,7 @@ SPRING_STEP = 1 / 1920  # s: ... but no step need be shorter for it: what swings
 HALVINGS = 8  # of the coarsest step: contact at 20 m/s needs six ...
 JOINT_HALVINGS = 2  # more for joints alone: light bodies that carry heavy ones whip round in microseconds
 JOINT_TRIES = 10000  # steps a second that they may take: a structure of 12 bodies needs 0.1 ms for one
+SPARE_TRIES = 1.5  # ... or times as many as there are steps at least, where actuators ask for still more
 FEWEST_HALVINGS = 2  # ... but an actuator or a spring that needs short steps anyway has halved it already
 _SHARED = (
     "what it bears is not determined, for its bodies are held by other joints in the same way; "
@@ -308,5 +309,5 @@ def pace_of(scene: Scene, stage: Stage, longest: float) -> Pace:
     coarsest = min(usual, longest)
     halvings = max(HALVINGS - round(math.log2(usual / coarsest)), FEWEST_HALVINGS)
     reserve = JOINT_HALVINGS if stage.joints is not None else 0
-    tries = math.ceil(max(JOINT_TRIES * frame, 4 * frame / coarsest))
+    tries = math.ceil(max(JOINT_TRIES * frame, SPARE_TRIES * frame / coarsest))
     return Pace(frame, math.ceil(frame / coarsest - 1e-9), halvings + reserve, reserve, tries)

@@ -18,8 +18,9 @@ from impel.physics.bodies import Bodies
 from impel.physics.broadphase import COUNT, MET, NORMAL, POINT, SPREAD
 from impel.physics.coating import FRICTION
 from impel.physics.contact import SLIDES
-from impel.physics.friction import FORCE, TORQUE, WRENCH
-from impel.physics.joints import ANGULAR_A, ANGULAR_B, JOINT, LINEAR, MEMBER, Joints
+from impel.physics.friction import FORCE as RUB
+from impel.physics.friction import TORQUE, WRENCH
+from impel.physics.joints import ANGULAR_A, ANGULAR_B, FORCE, JOINT, LINEAR, MEMBER, Joints
 from impel.stage.limbs import find_limbs, has_bent
 
 # Columns of `row`.
@@ -206,7 +207,7 @@ def make_handles(actuators: Actuators, solids: Bodies, joints: Joints | None) ->
         bracing=np.zeros((len(rows), handles)),
         fall=np.zeros((bodies, 3)),
         turning=np.zeros((bodies, 3)),
-        kept_rows=np.zeros_like(rows).reshape(-1, 18),
+        kept_rows=np.zeros((len(rows), FORCE)),
         kept_factor=np.zeros(0 if joints is None else len(joints.factor)),
     )
 
@@ -436,7 +437,7 @@ def _hold_contact(bodies, contacts, actuators, handles, p, of_actors):
     if contacts.touching[p] != 0.0:  # not only near
         handles.count[PRESSED] = 1
     friction = SURE * contacts.material[p, FRICTION]
-    rub, load = get3_at(contacts.friction, p, FORCE), dot(get3_at(contacts.friction, p, WRENCH), normal)
+    rub, load = get3_at(contacts.friction, p, RUB), dot(get3_at(contacts.friction, p, WRENCH), normal)
     slip = sub(_velocity_at(bodies, a, arm_a), _velocity_at(bodies, b, arm_b))
     slides = norm(rub) > friction * load and norm(axpy(-dot(slip, normal), normal, slip)) > SLIDES
     for tangent in (first, second):

@@ -80,10 +80,10 @@ class Performance:
         while self.made < len(self.changes) and self.changes[self.made].time <= self.time + ROUNDING:
             self._make(self.changes[self.made])
         moment = Moment(self) if controller is not None else None
-        self.clock.frame_start[0] = self.time
-        self.clock.begin[0], self.clock.part[0] = self.time, 0.0
-        self.clock.tick[0] = self.clock.tries[0] = 0
-        ask, walked = True, False
+        clock = self.clock
+        clock.frame_start[0] = clock.begin[0] = self.time
+        clock.part[0], clock.tick[0], clock.tries[0] = 0.0, 0, 0
+        ask, walked = True, not self.walks.states
         begun, told, said = time.monotonic(), len(self.told), False
         while True:
             if controller is not None and moment is not None and ask:
@@ -112,7 +112,7 @@ class Performance:
         self.frame += 1
         if self.walks.states:
             self.told[told:] = sorted(self.told[told:], key=lambda event: event["time"])
-        if self.clock.apart[0] == 1 or self.watch.open:
+        if clock.apart[0] == 1 or self.watch.open:
             self.watch.look(self.compiled, self.stage, self.time, self.told)
 
     def story(self) -> list[dict[str, Any]]:
@@ -277,7 +277,7 @@ class Performance:
 
     def _walk(self) -> list[dict[str, Any]]:
         """Let the walkers of the scene go on for a frame; what happens on their way."""
-        if self.stage.followers is None or not self.walks.states:
+        if self.stage.followers is None:
             return []
         compiled, until = self.compiled, self.time + self.compiled.pace.frame_seconds
         bodies, followers = self.stage.bodies, self.stage.followers

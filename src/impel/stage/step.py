@@ -29,6 +29,7 @@ from impel.physics.haste import (
 from impel.physics.rattle import hold_positions, hold_velocities
 from impel.physics.sleep import all_sleep, settle
 from impel.physics.substeps import drift_slow, meet_in_parts, take_back
+from impel.physics.thrift import gain_nothing
 from impel.physics.verdicts import DIVERGED, GOOD, IMPRECISE, NOT_A_NUMBER, TOO_DEEP, TOO_FAR, TOO_STIFF
 from impel.stage.acting import follow_script
 from impel.stage.answers import ask
@@ -49,7 +50,7 @@ GROW_AFTER = 8  # good steps before the step may double ...
 RESIGN_AFTER = 32  # steps in a row in which joints did not hold, as short as they were: then longer ones do as well
 SWING = 0.25  # rad: at a dead centre a lever changes so much with less, but that lasts for less, too
 THROWN = 2.0  # times the square of what is too fast: what became so fast in one step was thrown ...
-MOST_THROWN = 20000  # 1/s: ... and that step is taken back, as long as not so many were tried
+MOST_THROWN = 10000  # 1/s: ... and that step is taken back, as long as not so many were tried
 GROW_LATER = 256  # ... and at most, where doubling failed again and again, as with things that lie still
 
 
@@ -88,7 +89,7 @@ def step(stage, time, dt, hold_for, held_for, limit):
     # 2.2 Maintain the joints
     verdict = GOOD
     if joints is not None:
-        verdict = hold(bodies, joints, stage.displaced, stage.printed, dt)
+        verdict = hold(bodies, joints, stage.displaced, stage.printed, gravity, dt)
         if haste > 0.0:
             take_back(bodies, contacts, dt)
     elif haste > 0.0:
@@ -156,13 +157,13 @@ def feel_frames(bodies, contacts, actuators, dt_last):
 
 
 @kernel
-def hold(bodies, joints, displaced, printed, dt):
+def hold(bodies, joints, displaced, printed, gravity, dt):
     """Move the bodies so that their joints hold. Of the three ways only the one that is asked for is compiled."""
     if printed is not None:
         return hold_positions_paper(bodies, joints, dt)
     if displaced is not None:
         return hold_positions_displacement(bodies, joints, dt)
-    return hold_positions(bodies, joints, dt)
+    return hold_positions(bodies, joints, gravity, dt)
 
 
 @kernel
@@ -437,6 +438,8 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         if lands:
             land(now, time + dt)
 
+        if now.joints is not None and now.printed is None and now.displaced is None:
+            gain_nothing(now.bodies, now.joints, before.bodies, before.joints, now.gravity)
         notice(now, before, events, clock, time + dt, dt, verdict if verdict != IMPRECISE else GOOD)
         part(now.joints, before.joints, now.contacts)
         clock.held_for[0] = dt if hold_for > 0.0 else clock.held_for[0] + dt

@@ -8,7 +8,7 @@ from typing import Any
 from impel.files import Problem, format_document, only_below, parse_document, read_text, writing
 from impel.scene import Scene
 from impel.scene.reading import scene_beside
-from impel.studio.names import renamed
+from impel.studio.names import recounted, removed, renamed
 from impel.studio.text import REMOVED, with_name, with_value
 from impel.studio.text import Path as FieldPath
 
@@ -61,12 +61,15 @@ class Document:
         """
         if self.data is None:
             raise Problem("the text is not a scene yet: mend that first")
-        data = _with(self.data, path, value)
+        edits = [(path, value), *recounted(self.data, path, value)]
+        data = self.data
+        for where, what in edits:
+            data = _with(data, where, what)
         scene = self.scene_of(data)
         if gesture is None or gesture != self._gesture:
             self._remember()
         self._gesture = gesture
-        self._edits.append((path, value))
+        self._edits += edits
         self.data, self.scene, self.problems = data, scene, []
 
     def rename(self, group: str, name: str, new: str) -> None:
@@ -80,6 +83,22 @@ class Document:
             text = with_value(text, path, value, as_json=self.as_json)
         for path in entries:
             text = with_name(text, path, new, as_json=self.as_json)
+        self._take(text)
+
+    def remove(self, group: str, name: str) -> list[str]:
+        """Take an entry out, and what makes no sense without it; what went with it.
+
+        Raises `Problem`, and changes nothing, if the result would not be a scene.
+        """
+        gone = removed(self.data, group, name)
+        text = self.text
+        for path in gone:
+            text = with_value(text, path, REMOVED, as_json=self.as_json)
+        self._take(text)
+        return [".".join(map(str, path)) for path in reversed(gone) if path != (group, name)]
+
+    def _take(self, text: str) -> None:
+        """Take another text, if it is a scene."""
         self.scene_of(parse_document(text, self.name, as_json=self.as_json))
         self.write(text)
 

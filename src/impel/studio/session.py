@@ -206,7 +206,8 @@ class Session:
         """
         where = _path(path)
         frame = frame if isinstance(frame, int) else 0
-        moved_up = remove and isinstance(where[-1], int)  # the entries behind it: then all is told anew
+        # The entries behind it, or what counts them: then all is told anew.
+        moved_up = (remove and isinstance(where[-1], int)) or (where[0] == "actors" and isinstance(value, list))
         self._edit(
             lambda: self.document.edit(where, REMOVED if remove else value, gesture),
             None if moved_up else where,
@@ -218,6 +219,14 @@ class Session:
         if not all(isinstance(word, str) for word in (group, name, to)):
             raise Problem("rename: needs `group`, `name` and `to`, three texts")
         self._edit(lambda: self.document.rename(group, name, to))
+
+    def do_remove(self, group: Any = None, name: Any = None) -> dict[str, Any]:
+        """Take a body, a walker, a joint, an actor or an appointment out, and what makes no sense without it."""
+        if not isinstance(group, str) or not isinstance(name, str):
+            raise Problem("remove: needs `group` and `name`, two texts")
+        also: list[str] = []
+        self._edit(lambda: also.extend(self.document.remove(group, name)))
+        return {"also": also}
 
     def do_write(self, text: str) -> None:
         """Take another text."""

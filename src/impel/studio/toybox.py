@@ -186,7 +186,8 @@ def preview(toy: Toy, figure: Figure) -> dict[str, Any]:
     for i, shape in enumerate(take.shapes):
         if "plane" in shape:
             continue
-        vertices = mesh_of(shape, segments=16)[0]
+        seen = shape.get("mesh")
+        vertices = take.surfaces[f"{seen['surface']}.vertices"] if seen else mesh_of(shape, segments=16)[0]
         angle = 2 * np.arctan2(take.orientation[:, i, 2], take.orientation[:, i, 0])
         way = np.stack([take.position[:, i, 0], take.position[:, i, 2], angle], axis=1)
         parts.append({"color": take.colors[i], "outline": _plain(_hull(vertices[:, [0, 2]])), "way": _plain(way)})

@@ -125,8 +125,9 @@ def _meshes(take: Take, buffer: Buffer) -> tuple[list[Any], list[Any], list[int]
                     }
                 )
             entry: dict[str, Any] = {"name": name if name in soft else next(iter(shape)), "primitives": primitives}
-            if name in soft and take.soft[f"{name}.first"][-1] > 0:
-                morphs[i] = morphs_of(take, name)
+            shapes = morphs_of(take, name) if name in soft and take.soft[f"{name}.first"][-1] > 0 else None
+            if shapes is not None and shapes.names:
+                morphs[i] = shapes
                 targets = [buffer.add_morph(*pair) for pair in zip(morphs[i].shifts, morphs[i].turns)]
                 entry |= {"primitives": [one | {"targets": targets} for one in primitives]}
                 entry["extras"] = {"targetNames": morphs[i].names}  # which Blender and three.js read

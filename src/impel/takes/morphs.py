@@ -53,10 +53,14 @@ def morphs_of(take: Take, name: str) -> Morphs:
         index, there, facing = moved_at(take, name, int(frame))
         shifts[k, index], turns[k, index] = there - rest[index], facing - normals[index]
     trimmed = _trimmed(shifts, turns, TRIMMED * within)
+    shown = np.any(trimmed[0], axis=(1, 2)) | np.any(trimmed[1], axis=(1, 2))
     room = sum(_bytes(*shape) for shape in zip(*trimmed)) + WEIGHT * frames * len(keys)
     each = VERTEX * len(rest) + WEIGHT * frames
     few = _singular(shifts, turns, mixed, within - lost - unlike, int(WORTH * room) // each - 1)
-    return few or Morphs([f"frame {frame}" for frame in keys], *trimmed, mixed)
+    if few is not None:
+        return few
+    names = [f"frame {frame}" for frame in keys[shown]]  # of others nothing is left: they look as at rest
+    return Morphs(names, trimmed[0][shown], trimmed[1][shown], mixed[:, shown])
 
 
 def moved_by(shifts: Singles, turns: Singles) -> NDArray[np.int64] | None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from impel.geometry.meshes import Mesh, limb_mesh
+from impel.takes.looks import Part, Point
 from impel.takes.take import Floats, linear_color
 
 SIDES = 24  # of what is round
@@ -23,6 +24,19 @@ class Piece(NamedTuple):
     last: float  # the radius at its end
     wide: float  # by which it is stretched along y
     color: str
+
+
+def pieces_of(part: Part, color: str, middle: Point = (0.0, 0.0)) -> list[Piece]:
+    """What is seen of a part, as drawn around the middle of its body; on both sides if it says so."""
+    first, end = part.start, part.end or part.start
+    last = part.radius if part.narrows_to is None else part.narrows_to
+    return [
+        Piece(
+            (first[0] - middle[0], y, first[1] - middle[1]), (end[0] - middle[0], y, end[1] - middle[1]),
+            part.radius, last, part.wide, part.color or color,
+        )
+        for y in ([part.aside, -part.aside] if part.both else [part.aside])
+    ]  # fmt: skip
 
 
 def surface_of(pieces: tuple[Piece, ...]) -> tuple[dict[str, Any], dict[str, Floats]]:

@@ -1,64 +1,32 @@
-"""What links look like: flesh around lines and balls, one blob for every colour that a link wears.
+"""What links look like: balls and limbs that narrow, one surface for every colour that a link wears.
 
 A figure file says it with `looks`. A figure without any gets tapered limbs, round feet, and a face at its foremost end.
 """
 
 from typing import Any
 
-import numpy as np
-
 from impel.takes.looks import DARK, Part, Point, eyes
+from impel.takes.pieces import Piece, pieces_of
 from impel.toys.figure import Figure, Link
 
-PIECES = 5  # of even thickness, that make a tapered limb
-SLATS = 5  # limbs side by side that make a wide one
-BLEND = 0.6  # of the least radius: how softly the parts of a link run into each other
 
-
-def blobs_of(figure: Figure) -> dict[str, list[tuple[dict[str, Any], str]]]:
-    """Of every link, by colour, a shape in the frame of its middle (x and z as drawn, y across) and that colour."""
+def looks_of(figure: Figure) -> dict[str, list[tuple[Piece, ...]]]:
+    """Of every link, by colour, its pieces in the frame of its middle: x and z as drawn, y across."""
     plain = not any(link.looks for link in figure.links.values())
-    worn: dict[str, list[tuple[dict[str, Any], str]]] = {}
+    worn: dict[str, list[tuple[Piece, ...]]] = {}
     for name, link in figure.links.items():
         parts = list(link.looks or _limb(figure, name))
         if plain and name == _face(figure):
             parts += _eyes(link)
-        colors = dict.fromkeys([link.color, *(part.color or link.color for part in parts)])
-        worn[name] = []
-        for color in colors:
-            chosen = [part for part in parts if (part.color or link.color) == color]
-            if chosen:
-                worn[name].append((_blob(chosen, middle_of(link)), color))
+        pieces = [piece for part in parts for piece in pieces_of(part, link.color, middle_of(link))]
+        colors = dict.fromkeys([link.color, *(piece.color for piece in pieces)])
+        chosen = (tuple(piece for piece in pieces if piece.color == color) for color in colors)
+        worn[name] = [some for some in chosen if some]
     return worn
 
 
 def middle_of(link: Link) -> Point:
     return (link.start[0] + link.end[0]) / 2, (link.start[1] + link.end[1]) / 2
-
-
-def _blob(parts: list[Part], middle: Point) -> dict[str, Any]:
-    points: list[dict[str, Any]] = []
-    segments: list[dict[str, Any]] = []
-    for part in parts:
-        sides = [part.aside, -part.aside] if part.both else [part.aside]
-        for y in (side + place for side in sides for place in _across(part)):
-            a, b = ([p[0] - middle[0], y, p[1] - middle[1]] for p in (part.start, part.end or part.start))
-            last = part.radius if part.narrows_to is None else part.narrows_to
-            if a == b:
-                points.append({"at": a, "radius": part.radius})
-            elif last == part.radius:
-                segments.append({"from": a, "to": b, "radius": part.radius})
-            else:
-                corners = np.linspace(a, b, PIECES + 1).tolist()
-                for begin, end, radius in zip(corners, corners[1:], np.linspace(part.radius, last, PIECES).tolist()):
-                    segments.append({"from": begin, "to": end, "radius": radius})
-    least = min(entry["radius"] for entry in [*points, *segments])
-    return {"blob": {"points": points, "segments": segments, "blend": BLEND * least}}
-
-
-def _across(part: Part) -> list[float]:
-    """Places across the plane, side by side, that fill the width."""
-    return np.linspace(-part.wide / 2, part.wide / 2, SLATS).tolist() if part.wide else [0.0]
 
 
 def _part(**fields: Any) -> Part:

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from impel.takes import Take
+from impel.takes.pieces import surface_of
 from impel.toys.figure import Figure
-from impel.toys.looks import blobs_of, middle_of
+from impel.toys.looks import looks_of, middle_of
 from impel.toys.measures import footfalls
 from impel.toys.mechanism import ground_at, mechanism_of, minus
 from impel.toys.toy import Toy, run_toy
@@ -32,7 +33,8 @@ def record(figure: Figure, result: Results, *, fps: float = 60.0) -> Take:
 
     mechanism = mechanism_of(figure)
     references = link_frames(mechanism, frames)
-    looks = blobs_of(figure)
+    looks = looks_of(figure)
+    surfaces: dict[str, Floats] = {}
     names: list[str] = []
     shapes: list[dict[str, Any]] = []
     colors: list[str] = []
@@ -41,10 +43,12 @@ def record(figure: Figure, result: Results, *, fps: float = 60.0) -> Take:
         turn = frames[:, 2 + i]
         reference = mechanism.origin if i == 0 else _joint_place(figure, mechanism.joint[i])
         place = references[:, i] + turned(minus(middle_of(figure.links[name]), reference), turn)
-        for k, (shape, color) in enumerate(looks[name]):
+        for k, pieces in enumerate(looks[name]):
+            shape, seen = surface_of(pieces)
+            surfaces |= seen
             names.append(name if k == 0 else f"{name} {k + 1}")
             shapes.append(shape)
-            colors.append(color)
+            colors.append(pieces[0].color)
             position.append(np.stack([place[:, 0], np.zeros(len(time)), place[:, 1]], axis=1))
             # Counter-clockwise in the x-z plane is about -y.
             orientation.append(_about_y(-turn))
@@ -76,6 +80,7 @@ def record(figure: Figure, result: Results, *, fps: float = 60.0) -> Take:
         orientation=np.stack(orientation, axis=1),
         shapes=shapes,
         colors=colors,
+        surfaces=surfaces,
         events=_events(figure, result),
         channels=_channels(figure, result, frames),
     )

@@ -14,7 +14,7 @@ from impel.toys.figure import Figure
 from impel.toys.objectives import DEFAULT_TERMS, Objective, OwnTerm
 from impel.toys.toy import Toy, toy_of
 from impel.toys.trials import Results, heights_above, run_trials, start_state
-from impel.toys.verify import LASTS, Telling, as_kept, run_on, verify
+from impel.toys.verify import LASTS, NEAR, Telling, as_kept, run_on, verify
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int, float], None]
@@ -111,7 +111,7 @@ def _found(objective: Objective, candidates: Floats, outcome: Outcome) -> list[F
 
 
 def refine(
-    objective: Objective, candidate: Floats, *, seed: int = 0, budget: int = 500, spread: float = 0.08,
+    objective: Objective, candidate: Floats, *, seed: int = 0, budget: int = 500, spread: float = NEAR,
     study: str | Path | None = None, progress: Progress | None = None,
 ) -> FoundPoses:  # fmt: skip
     """The second phase: improve a chosen pose graph without leaving its neighbourhood."""

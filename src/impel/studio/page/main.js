@@ -301,7 +301,8 @@ const away = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 function remove_selected() {
   const { key, group, name } = state.selection ?? {};
   if (key) ask("edit", { path: written(key), remove: true }).then(() => select({ group, name }), () => {});
-  else if (group === "camera" || (group && name !== "")) ask("edit", { path: group === "camera" ? [group] : [group, name], remove: true }).then(() => select(null), () => {});
+  else if (group === "camera" || typeof name === "number") ask("edit", { path: group === "camera" ? [group] : [group, name], remove: true }).then(() => select(null), () => {});
+  else if (name) ask("remove", { group, name }).then(({ also }) => { select(null); if (also.length) notice(`With it went ${also.join(", ")}.`, "hint"); }, () => {});
 }
 
 // Selection

@@ -1,0 +1,52 @@
+"""Steps that joints did not stand well, but that are as short as can be, gain no energy.
+
+A light body that whips round between heavy ones would need steps of nanoseconds. In longer ones its energy dips and
+comes back with a little more, or less: it may come back to what it was before, and that is all.
+"""
+
+import math
+
+from impel.kernel import kernel
+from impel.motion.rotations import dot, get3
+from impel.physics.joint_forces import stored_now
+from impel.physics.joints import JOINT, MEMBER
+from impel.physics.rattle import driven, motion, pushed, slow_down
+
+
+@kernel
+def gain_nothing(bodies, joints, before, joints_before, gravity):
+    """After a step that was taken: let islands in which it was poor have no more energy than before the first of such
+    steps, unless somebody pushes them."""
+    for island in range(len(joints.island) - 1):
+        if joints.poor[island] == 0.0 or _is_helped(bodies, before, joints, island):
+            joints.worth[island] = math.inf
+            continue
+        if joints.worth[island] == math.inf:
+            joints.worth[island] = _energy(before, joints_before, island, gravity)
+        gain = _energy(bodies, joints, island, gravity) - joints.worth[island]
+        if gain > 0.0:
+            left = 1.0 - gain / max(motion(bodies, joints, island), gain)
+            slow_down(bodies, joints, island, math.sqrt(left))
+
+
+@kernel
+def _is_helped(bodies, before, joints, island):
+    """Does anything but gravity and its own springs act on an island, or hold a part of it asleep?"""
+    if pushed(bodies, joints, island) or driven(bodies, joints, island):
+        return True
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
+        i = joints.members[k]
+        now, then = get3(bodies.force, i), get3(before.force, i)
+        if bodies.asleep[i] == 1.0 or dot(now, now) + dot(then, then) > 0.0:
+            return True
+    return False
+
+
+@kernel
+def _energy(bodies, joints, island, gravity):
+    """Of motion, height and springs, in J."""
+    total = motion(bodies, joints, island)
+    for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
+        i = joints.members[k]
+        total -= bodies.mass[i] * dot(gravity, get3(bodies.position, i))
+    return total + stored_now(joints.soft, joints, joints.island[island, JOINT], joints.island[island + 1, JOINT])
