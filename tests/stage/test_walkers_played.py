@@ -230,3 +230,13 @@ def test_who_waits_for_a_footfall_waits_for_the_real_one_and_a_walker_that_is_ea
     (kept,) = [event["time"] for event in take.events if event["kind"] == "appointment kept"]
     assert kept > 2.5
     assert falls[4 if early else 6] == pytest.approx(kept, abs=0.1 if early else 0.01)
+
+
+def test_a_biped_waits_before_its_knees_touch_what_it_cannot_push():
+    scene = Scene(seconds=4)
+    scene.body("ground", plane={}, fixed=True)
+    scene.body("wall", box=[0.5, 3, 1.2], mass=200, at=[2.2, 0, 0.6])
+    scene.walker("bob", walker="biped", path=[[0, 0, 0], [4, 0, 0]], mood=90)
+    take = simulate(scene)
+    assert any(event["kind"] == "waits" for event in take.events)
+    assert np.abs(place(take, "wall") - [2.2, 0, 0.6]).max() < 1e-3

@@ -13,6 +13,8 @@ if not PLAIN:
         from numba import _dynfunc  # type: ignore[attr-defined]
         from numba.core import base, dispatcher, event, interpreter, ir, ssa, transforms, typeinfer
         from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs
+        from numba.core.bytecode import ByteCode
+        from numba.core.byteflow import Flow
         from numba.core.codegen import CodeLibrary, JITCodeLibrary
         from numba.core.compiler import Compiler, CompileResult, _LowerResult, compile_result
         from numba.core.compiler_machinery import FunctionPass, LoweringPass, register_pass
@@ -34,11 +36,13 @@ __all__ = [
     "PLAIN",
     "AttributeTemplate",
     "BaseFunction",
+    "ByteCode",
     "CPUDispatcher",
     "CodeLibrary",
     "CompileResult",
     "Compiler",
     "ConstraintNetwork",
+    "Flow",
     "FunctionPass",
     "JITCodeLibrary",
     "Lower",

@@ -15,7 +15,9 @@ from typing import Any
 from impel.kernel.digest import unchanged
 from impel.kernel.inner import (
     BaseFunction,
+    ByteCode,
     ConstraintNetwork,
+    Flow,
     NumbaError,
     PostProcessor,
     TargetConfig,
@@ -239,6 +241,42 @@ def _rename_where_mentioned() -> None:
 
 
 _rename_where_mentioned()
+
+
+def _pass_over_caches() -> None:
+    """Python 3.11 and 3.12 leave room behind most instructions, for what their interpreter learns, and numba takes it
+    for instructions: half of all that it goes through."""
+    decode: Any = ByteCode.__init__
+
+    def decode_some(self: Any, function: Any) -> None:
+        decode(self, function)
+        before: Any = None
+        for each in list(self.table.values()) if _ours else ():
+            if each.opname == "CACHE" and not before.is_jump:  # whose targets are counted from there
+                before.next = each.next
+                del self.table[each.offset]
+            else:
+                before = each
+
+    ByteCode.__init__ = decode_some  # type: ignore[method-assign]
+
+
+_pass_over_caches()
+
+
+def _expect_no_exceptions() -> None:
+    """After each instruction numba looks for the `try` that it stands in; most functions have none."""
+    look: Any = Flow._run_handle_exception
+
+    def look_where_there_are(self: Any, runner: Any, state: Any) -> Any:
+        if not _ours or self._bytecode.exception_entries:
+            return look(self, runner, state)
+        return state.advance_pc()
+
+    Flow._run_handle_exception = look_where_there_are  # type: ignore[method-assign]
+
+
+_expect_no_exceptions()
 
 
 def _expect_no_with() -> None:

@@ -334,7 +334,16 @@ def heights(scene: Scene, source: str) -> Iterator[str]:
 
 
 def _front(walking: Walking) -> float:
-    """How far ahead of its middle a walker reaches (m)."""
+    """How far ahead of its middle a walker reaches as it walks (m): with its feet, its body, or knees that it lifts."""
+    walker = walking.moods.walker
+    knees = [leg.hip[0] + leg.upper * leg.pole[0] / math.hypot(*leg.pole) for leg in walker.legs.values()]
+    shape = walker.body.shape
+    body = float(shape["sphere"]) if "sphere" in shape else float(shape["box"][0]) / 2
+    return max(_toes(walking), body, *knees)
+
+
+def _toes(walking: Walking) -> float:
+    """How far ahead of its middle its feet are as it stands (m)."""
     return float(walking.rig.rest[:, 0].max()) + walking.moods.walker.sole
 
 
@@ -345,7 +354,7 @@ def _half_width(walking: Walking) -> float:
 def _corridor(walking: Walking, start: float, end: float) -> Floats:
     """Places (P, 2) that a walker takes up between two places of its way."""
     route, half = walking.route, _half_width(walking)
-    s = np.linspace(start, min(end, route.length + _front(walking)), LOOKS[0])
+    s = np.linspace(start, min(end, route.length + _toes(walking)), LOOKS[0])
     rows = np.clip(s / route.length * (len(route.table) - 1), 0, len(route.table) - 1).astype(int)
     x, y, heading = route.table[rows, :3].T
     over = s - np.minimum(s, route.length)
