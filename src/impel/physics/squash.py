@@ -22,7 +22,7 @@ EXACT = 1e-13  # of the size: how near a vertex comes to the surface
 HELD = 1e-9  # of the size: what is nearer lies against it
 HALVINGS = 16  # to find how wide a ring is
 STEPS, LOOKS = 15, 60  # of Newton's at most along a way; then bounds are halved
-TANGLES, PATIENT = 40, 4  # times that triangles that are turned over are mended; even if they do not become fewer
+TANGLES = 40  # times that triangles that are turned over are mended
 
 
 @kernel
@@ -189,20 +189,17 @@ def _faces(cover, i):
 
 @kernel
 def untangle(touch, cover, a):
-    """Mend triangles on contacts that are turned over, as long as they become fewer."""
-    fewest = len(cover.triangles)
-    for turn in range(TANGLES):
-        found = _loosen(touch, cover, a)
-        if found == 0 or (found >= fewest and turn >= PATIENT):
+    """Mend triangles on contacts that are turned over."""
+    for _ in range(TANGLES):
+        if not _loosen(touch, cover, a):
             break
-        fewest = min(fewest, found)
 
 
 @kernel
 def _loosen(touch, cover, a):
     """Look for triangles on contacts and at their rims that are turned over, and move their corners towards the middle
-    of their neighbours, along the shared surface; how many were there?"""
-    found, mates = 0, cover.mates
+    of their neighbours, along the shared surface; were there any?"""
+    found, mates = False, cover.mates
     for i in range(len(mates)):
         mates[i] = -1.0
     for t in range(len(cover.triangles)):
@@ -219,8 +216,8 @@ def _loosen(touch, cover, a):
             for c in range(3):
                 if cover.held[cover.triangles[t, c]] == 1:
                     mates[cover.triangles[t, c]] = 0.0
-            found += 1
-    if found == 0:
+            found = True
+    if not found:
         return found
     for i in range(len(mates)):
         set3(cover.middle, i, (0.0, 0.0, 0.0))
