@@ -1,5 +1,7 @@
 """Friction that is in the way of an actor is overcome, as far as its strength goes; a wall is not."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -60,6 +62,12 @@ def test_what_is_too_weak_for_friction_stays_and_says_so() -> None:
     assert abs(yaw(take)[-1]) < 1
     torque = take.channels["box.turn.torque"][120:]
     assert torque.max() < 1.03 * torque.min()
+    (line,) = take.remarks()
+    told = re.fullmatch(r'.*friction holds it, against its strength of 3 N·m: strength: (.*) or "unlimited".*', line)
+    assert told
+    enough = simulate(box_on_the_floor(turn={"keys": keys, "strength": float(told[1])}))
+    assert yaw(enough)[-1] == pytest.approx(90, abs=0.1)
+    assert float(told[1]) < 2 * 6.8  # N·m, with which the friction of the box holds it
 
 
 def test_a_box_is_tilted_over_its_rim_on_time() -> None:

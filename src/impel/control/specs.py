@@ -259,6 +259,7 @@ def make_actuators(
         last_rate=np.zeros((n, 3)),
         room=np.zeros(n),
         pressing=np.zeros(n),
+        gripped=np.zeros(n),
         missed=np.zeros((n, 3)),
     )
 

@@ -71,6 +71,7 @@ TOLERANCE = 1e-10  # m or rad: where the iterations stop
 ACCEPTABLE = 1e-8  # of the size, at most 1 m, or rad: what is still good when they get no further (rounding)
 ITERATIONS = 8  # at 1 ms one or two are usual; a step that needs more is too long
 ROUNDS = 4  # changes of the set of limits that are met, within one step
+ROUNDING = 1e-6  # of what a limit did in this step: a pull of less is none
 TOLERABLE = 5e-7  # likewise in rows that are redundant: a loop that was written with rounded numbers
 LEAP = 1.0  # rad: by how much a turn in one step may differ from the last; joints also close again after a full turn
 RAISED = 1.25  # joints do no work: energy that grows by more in a step, beyond what is slow, is wrong
@@ -459,7 +460,7 @@ def leave_limits(joints, begin, end, impulse, dt):
             continue
         for n in range(joint.limits):
             j, r = joint.index if n == 0 else joint.second, joint.limit + n
-            if joints.active[j] * impulse[r] > 0.0:
+            if joints.active[j] * impulse[r] > ROUNDING * abs(joints.impulse[r]):
                 joints.active[j] = 0.0
                 joints.rows[r, LIVE] = 0.0
                 joints.change[r] = dt * impulse[r]  # which takes back what it did

@@ -10,7 +10,7 @@ from impel.control.actuators import strength_of
 from impel.control.law import TINY, forces_for
 from impel.control.targets import ARRIVED
 from impel.kernel import kernel
-from impel.motion.rotations import dot, get3, scale, sub
+from impel.motion.rotations import axpy, dot, get3, norm, scale, sub
 from impel.physics.skyline import set_three, three
 from impel.stage.handles import ACTUATORS, ALIVE, AT, GRIP, HANDLES, PUSH, SURE, TWIST
 from impel.stage.holding import (
@@ -202,6 +202,8 @@ def overcome(actuators, handles):
     for i in range(handles.count[ALIVE]):
         first = min(first, _gives_way(handles, i, load, rise))
     if not first < most:
+        if first < math.inf:
+            _tell_what_would_do(actuators, handles, more, TOGETHER / SURE * first)
         return False
     for i in range(handles.count[ALIVE]):
         load[i] += TOGETHER / SURE * first * rise[i]
@@ -213,6 +215,16 @@ def overcome(actuators, handles):
         elif kind in (GRIP, TWIST):
             slip(handles, i, pressed)
     return True
+
+
+@kernel
+def _tell_what_would_do(actuators, handles, more, times):
+    """Note which strengths would let forces rise by so many times `more`."""
+    for k in range(handles.count[ACTUATORS]):
+        a, rising = handles.actuator[k], three(more, k)
+        if norm(rising) > 0.0:
+            needed = norm(axpy(times, rising, three(handles.vectors[LIMITED], k)))
+            actuators.gripped[a] = needed if needed > strength_of(actuators, a) else 0.0
 
 
 @kernel
