@@ -116,12 +116,14 @@ def _refined(touch: Touch, a: int, skin: Skin, size: float, stretches: list[Stre
         for _ in range(ROUNDS):
             cut, room = CUT * size, max(most - len(skin.vertices), 0)
             while (count := look_for_creases(touch, cover.cover, a, frame, meets, cut, found)) > room:
-                cut *= 2.0  # the worst come first
+                cut *= 2.0  # no room but for the worst
             if count == 0:
                 break
             skin = halve(skin, _which(skin, cover.order[found[:count]]), project)[0]
             skin = skin._replace(triangles=turned(skin.vertices, skin.triangles))
             cover = _cover(touch, a, skin, size)
+            if cut > CUT * size:
+                break
     return skin, cover
 
 

@@ -177,12 +177,14 @@ def squash(touch, cover, frame, a, meets):
 
 
 @kernel(inline=True)
+def _unit(v):
+    return scale(v, 1.0 / max(norm(v), 1e-9))
+
+
+@kernel(inline=True)
 def _faces(cover, i):
-    """Which way the surface faces at a vertex."""
-    if cover.held[i] == 0:
-        return get3(cover.normal, i)
-    by = get3(cover.by, i)
-    return scale(by, 1.0 / max(norm(by), 1e-9))
+    """Which way the surface faces at a vertex; not of length 1."""
+    return get3(cover.normal, i) if cover.held[i] == 0 else get3(cover.by, i)
 
 
 @kernel
@@ -195,17 +197,20 @@ def untangle(touch, cover, a):
 
 @kernel
 def _loosen(touch, cover, a):
-    """Look for triangles on contacts that are turned over, and move their corners towards the middle of their
-    neighbours, along the shared surface; were there any?"""
+    """Look for triangles on contacts and at their rims that are turned over, and move their corners towards the middle
+    of their neighbours, along the shared surface; were there any?"""
     found, mates = False, cover.mates
     for i in range(len(mates)):
         mates[i] = -1.0
     for t in range(len(cover.triangles)):
         i, j, k = cover.triangles[t, 0], cover.triangles[t, 1], cover.triangles[t, 2]
-        if cover.held[i] + cover.held[j] + cover.held[k] == 0 or max(cover.held[i], cover.held[j], cover.held[k]) > 1:
+        if max(cover.held[i], cover.held[j], cover.held[k]) != 1:
             continue
         p, n, m, o = get3(cover.place, i), _faces(cover, i), _faces(cover, j), _faces(cover, k)
         across = cross(sub(get3(cover.place, j), p), sub(get3(cover.place, k), p))
+        if min(dot(across, n), dot(across, m), dot(across, o)) > 0.0:
+            continue
+        n, m, o = _unit(n), _unit(m), _unit(o)
         level = min(dot(n, m), dot(m, o), dot(o, n)) > 0.5
         if level and dot(across, add(n, add(m, o))) <= 0.0:
             for c in range(3):

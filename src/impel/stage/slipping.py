@@ -101,8 +101,9 @@ def bear(handles, force):
 def rub(bodies, actuators, handles, dt_last):
     """Let what slips resist the way that it is led, as hard as it is pressed; is that new?
 
-    Where it hardly moves, and is not to, its friction may act either way, and is not reckoned with. From what friction
-    does now it gets there little by little: what holds is elastic, and a jerk would set it swinging.
+    Where it hardly moves, and is not to, its friction may act either way, and is not reckoned with; nor is that of
+    links of one structure on each other, which would pinch a light one with the strength of all. From what it does now
+    it gets there little by little: what holds is elastic, and a jerk would set it swinging.
     """
     slow, damping, new = math.inf, 0.0, False
     for k in range(handles.count[ACTUATORS]):
@@ -117,7 +118,8 @@ def rub(bodies, actuators, handles, dt_last):
         if kind == PUSH:
             touches = handles.live[h] == 1
             pressed = handles.load[i] if touches else 0.0
-        if kind not in (GRIP, TWIST) or handles.live[h] == 1 or not touches:
+        own = actuators.whole[handles.body[h, 0]] == actuators.whole[handles.body[h, 1]]
+        if kind not in (GRIP, TWIST) or handles.live[h] == 1 or not touches or own:
             continue
         most = handles.most_load[h] / SURE * max(pressed, 0.0)
         soon = (0.0 if handles.slides[h] == 1 else -math.expm1(-dt_last / SOON), math.exp(-dt_last / BACK))
