@@ -260,7 +260,8 @@ def make_app(session: Session, aside: Aside, token: str, port: int, *, pages: bo
             return PlainTextResponse("no such mesh\n", 404)
         try:
             sides = request.query_params.get("sides")
-            drawn, colors = await aside.do(_drawn, shape, int(sides) if sides in ("8", "16") else None)
+            coarse = int(sides) if sides in ("8", "16") else None
+            drawn, colors = await aside.do(_drawn, shape, coarse, session.surfaces())
         except Problem as problem:
             return PlainTextResponse(str(problem), 404)
         vertices, normals, triangles = drawn
@@ -329,12 +330,17 @@ def make_app(session: Session, aside: Aside, token: str, port: int, *, pages: bo
     return Guard(Starlette(routes=routes, lifespan=lifespan), token, port)
 
 
-def _drawn(shape: dict[str, Any], sides: int | None) -> tuple[Mesh, Floats]:
+def _drawn(shape: dict[str, Any], sides: int | None, surfaces: dict[str, Any]) -> tuple[Mesh, Floats]:
     """The mesh of a shape as a scene has it, coarse, with sharp edges, if round things shall have so few sides; and the
     colours of its vertices, as light, if it has any."""
     plain = np.zeros((0, 3))
     if "pieces" in shape:
         return painted_mesh(shape["pieces"])
+    if name := shape.get("mesh", {}).get("surface"):  # of a take that was made elsewhere, such as that of a toy
+        if f"{name}.vertices" not in surfaces:
+            raise Problem("no such mesh")
+        vertices, normals, triangles = (surfaces[f"{name}.{part}"] for part in ("vertices", "normals", "triangles"))
+        return (vertices, normals, triangles.astype(np.int32)), surfaces.get(f"{name}.colors", plain)
     if next(iter(shape)) not in BAKED:
         return mesh_of(shape) if sides is None else mesh_of(shape, segments=sides, bevel_steps=1), plain
     return mesh_of(drawn_as(shape, False), surfaces=surfaces_of(shape)), plain

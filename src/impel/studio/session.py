@@ -513,6 +513,11 @@ class Session:
         """The take of the run that everyone has been told of, if that is its number and it has ended."""
         return None if self.shown is None or self.shown.number != number else self.shown.take
 
+    def surfaces(self) -> dict[str, Any]:
+        """Those that the shapes of the take on the stage are drawn with."""
+        take = None if self.shown is None else self.shown.take
+        return {} if take is None else take.surfaces
+
     def _mesh(self, shape: dict[str, Any]) -> str:
         """The name under which the mesh of a shape can be fetched."""
         name = hashlib.sha256(json.dumps(shape, sort_keys=True).encode()).hexdigest()[:16]
