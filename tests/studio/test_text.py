@@ -197,3 +197,22 @@ def test_every_number_of_the_examples_can_be_changed_alone(file):
         assert parse_document(other, "scene") == changed(data, path, 123.5)
         assert other.count("\n") == text.count("\n")
         assert other.count("#") == text.count("#")
+
+
+def test_a_key_more_or_less_leaves_the_comments_of_the_others() -> None:
+    path = ("actors", "ball", "move", "keys")
+    keys = parse_document(SCENE, "scene")["actors"]["ball"]["move"]["keys"]
+    more = with_value(SCENE, path, [keys[0], [-1, 0, 0.5], *keys[1:]])
+    assert more == SCENE.replace("# start\n", "# start\n        - [-1, 0, 0.5]\n")
+    assert with_value(more, path, keys) == SCENE
+
+
+@pytest.mark.parametrize("block", [True, False])
+@given(keys=st.lists(st.sampled_from([[0, 0, 1], {"at": [1, 0, 2], "time": 0.8}, [2, 0, 1], [3, 1, 1]]), min_size=1))
+def test_any_list_of_keys_takes_the_place_of_another(keys: list[Any], block: bool) -> None:
+    rows = ["[0, 0, 1]", "{at: [1, 0, 2], time: 0.8}", "[2, 0, 1]"]
+    text = "keys:\n  - " + "\n  # why\n  - ".join(rows) if block else "keys: [" + ", # why\n  ".join(rows) + "]"
+    text += "   # the way\nspeed: 2  # m/s\n"
+    new = with_value(text, ("keys",), keys)
+    assert parse_document(new, "scene") == {"keys": keys, "speed": 2}
+    assert new.endswith("speed: 2  # m/s\n")

@@ -39,7 +39,37 @@ def with_value(text: str, path: Path, value: Any, *, as_json: bool = False) -> s
         node = inner
     if value is REMOVED:
         return _without(text, way)
+    if isinstance(value, list) and node.id == "sequence" and _written_here(*way[-1]):
+        return _with_entries(text, path, way[-1], value, as_json)
     return _replaced(text, *way[-1], _written(value, as_json))
+
+
+def _with_entries(text: str, path: Path, place: tuple[Any, int], new: list[Any], as_json: bool) -> str:
+    """The text with another list in the place of one: entries that stay keep their layout and comments."""
+    old = _plain(_entries(place[0])[place[1]][1])
+    least = min(len(old), len(new))
+    begin = next((i for i in range(least) if old[i] != new[i]), least)
+    ending = next((i for i in range(least - begin) if old[-1 - i] != new[-1 - i]), least - begin)
+    if begin + ending == 0:
+        return _replaced(text, *place, _written(new, as_json))
+    for i in range(begin, least - ending):
+        text = with_value(text, (*path, i), new[i], as_json=as_json)
+    for i in reversed(range(least - ending, len(old) - ending)):
+        text = with_value(text, (*path, i), REMOVED, as_json=as_json)
+    for i in range(least - ending, len(new) - ending):
+        text = _with_entry(text, path, i, _written(new[i], as_json))
+    return text
+
+
+def _with_entry(text: str, path: Path, k: int, new: str) -> str:
+    """The text with one entry more in a list, before the k-th."""
+    node = _composed(text)
+    for part in path:
+        node = _entries(node)[_find(node, part) or 0][1]
+    if k > 0:
+        return _behind(text, node, k - 1, new)
+    start = _begin(text, node, 0)
+    return _spliced(text, start, start, f"{new}, " if node.flow_style else f"- {new}\n" + " " * node.start_mark.column)
 
 
 def with_name(text: str, path: Path, name: str, *, as_json: bool = False) -> str:
@@ -125,12 +155,18 @@ def _added(text: str, node: Any, part: str | int, value: Any, as_json: bool) -> 
         return _spliced(text, node.start_mark.index, _end(text, node), _written({part: value}, as_json))
     if not node.value:
         return _spliced(text, node.start_mark.index, node.end_mark.index, f"{{{new}}}" if named else f"[{new}]")
-    end = _span(text, node, len(node.value) - 1)[1]
+    return _behind(text, node, len(node.value) - 1, new)
+
+
+def _behind(text: str, node: Any, k: int, new: str) -> str:
+    """One entry more, behind the k-th."""
+    end = _span(text, node, k)[1]
     if node.flow_style:
         return _spliced(text, end, end, f", {new}")
     line = text.find("\n", end)  # behind a comment, if there is one
     line = len(text) if line < 0 else line
-    return _spliced(text, line, line, "\n" + " " * node.start_mark.column + ("" if named else "- ") + new)
+    dash = "" if node.id == "mapping" else "- "
+    return _spliced(text, line, line, "\n" + " " * node.start_mark.column + dash + new)
 
 
 def _without(text: str, way: list[tuple[Any, int]]) -> str:
