@@ -106,8 +106,8 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
     held = handles.count[HANDLES] > n
     force = handles.vectors[FORCE]
     for h in range(n, handles.count[HANDLES]):
-        own = actuators.whole[handles.body[h, 0]] == actuators.whole[handles.body[h, 1]]
-        resist_with(handles, h, 0.0 if own else handles.rubs[h] * handles.slides[h])
+        kin = actuators.whole[handles.body[h, 0]] == actuators.whole[handles.body[h, 1]]
+        resist_with(handles, h, 0.0 if kin else handles.rubs[h] * handles.slides[h])
     hold_on(actuators, handles, NOTHING)
     invert_answer(handles, NOTHING)
     if held:
