@@ -268,7 +268,7 @@ def test_ctrl_c_keeps_the_best_so_far_and_says_so():
         ({"energy": 50, "lame": "tail"}, "lame: creature has no leg 'tail'"),
         (
             {"energy": 50, "ground": {"obstacles": [{"start": 1, "length": 0.1, "height": 2.5}]}},
-            "ground.obstacles.0.height: 2.5 m is higher than the leg of creature, 2 m",
+            "ground.obstacles.0.height: must be less than the leg of creature, 2 m, got 2.5",
         ),
         (
             {"energy": 50, "ground": {"stairs": [{"start": 1, "rise": 0.2, "tread": 0.1, "steps": 2}]}},

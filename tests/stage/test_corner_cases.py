@@ -1,7 +1,10 @@
 """Scenes that once went wrong: extreme masses, things that start suddenly, things that start apart."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+import trimesh
 
 from impel.files import Problem
 from impel.scene import Scene
@@ -148,6 +151,20 @@ def test_a_key_framed_foot_treads_nothing_into_the_ground() -> None:
     assert way[:, 2].min() > 0.097
     assert np.abs(np.diff(way, axis=0)).max() * take.fps < 3.0
     assert np.linalg.norm(way[-1, :2] - [0.02, 0.05]) > 0.15  # it has got out from under it
+
+
+@pytest.mark.parametrize("aside", [0.0, 0.005, 0.02, 0.05])
+def test_a_key_framed_foot_does_not_shoot_off_a_mesh(aside: float, tmp_path: Path) -> None:
+    """A mesh is hard long before it is pressed in as deep as a ball is: this one was shot off at up to 560 m/s."""
+    trimesh.creation.icosphere(3, 0.08).export(tmp_path / "ball.ply")
+    scene = Scene(seconds=1.5)
+    scene.body("ground", plane={}, fixed=True)
+    scene.body("ball", mesh=str(tmp_path / "ball.ply"), mass=1, at=[0, 0, 0.08])
+    ways = [(0, 0.4), (0.5, 0.06), (0.8, 0.06), (1.2, 0.4)]
+    scene.body("foot", sphere=0.06, follows=[{"time": time, "at": [aside, 0, z]} for time, z in ways])
+    way = simulate(scene).position[:, 1]
+    assert way[:, 2].min() > 0.078
+    assert np.abs(np.diff(way, axis=0)).max() * 60 < 3.0
 
 
 def test_a_thin_rod_does_not_sink_through_the_ground() -> None:

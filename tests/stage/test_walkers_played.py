@@ -61,6 +61,7 @@ def test_a_walker_waits_for_a_crate_it_cannot_push_and_arrives_when_it_is_gone(w
     assert not any("spider" in str(event) for event in touched)
     told = [(event["kind"], event["details"]) for event in waited.events if event["kind"] in ("waits", "goes on")]
     assert told == [("waits", {"for": "crate"}), ("goes on", {})]
+    assert not any("waits" in line for line in waited.remarks())
 
 
 def test_while_it_waits_all_feet_stand_and_none_slides(waited) -> None:
@@ -238,5 +239,6 @@ def test_a_biped_waits_before_its_knees_touch_what_it_cannot_push():
     scene.body("wall", box=[0.5, 3, 1.2], mass=200, at=[2.2, 0, 0.6])
     scene.walker("bob", walker="biped", path=[[0, 0, 0], [4, 0, 0]], mood=90)
     take = simulate(scene)
-    assert any(event["kind"] == "waits" for event in take.events)
+    (since,) = [event["time"] for event in take.events if event["kind"] == "waits"]
+    assert f"bob: waits for wall, which is in its way, since {since:.1f} s" in take.remarks()
     assert np.abs(place(take, "wall") - [2.2, 0, 0.6]).max() < 1e-3

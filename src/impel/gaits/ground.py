@@ -96,7 +96,7 @@ def ground_problems(ground: Ground, walker: Walker) -> Iterator[str]:
     rises += [(f"obstacles.{k}.height", o.height) for k, o in enumerate(ground.obstacles)]
     for what, height in rises:
         if height >= longest:
-            yield f"{what}: {height:g} m is higher than the leg of {walker.name}, {longest:g} m"
+            yield f"{what}: must be less than the leg of {walker.name}, {longest:g} m, got {height:g}"
     for k, stairs in enumerate(ground.stairs):
         if stairs.tread < least:
             yield f"stairs.{k}.tread: must be at least {least:.3g} for {walker.name} to stand on, got {stairs.tread:g}"

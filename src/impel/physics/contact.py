@@ -97,7 +97,8 @@ STRONGEST = 0.7  # damping of a body's contacts at rest takes at most so much of
 BLOW_CARE = 8.0  # x that for blows: undamped ones then keep their energy within 1 % ...
 CARELESS = 0.25  # s/m: ... and ones damped so much lose more than that anyway
 PUSH, PUSHED = 200.0, 0.5  # m/s², m/s: how bodies that are crushed, deeper than their coatings, are pushed apart ...
-CAUGHT = 0.25  # of the limit: what is pressed so deep on something at rest yields no more to what is key-framed
+CAUGHT = 0.25  # of the limit: what is pressed so deep on something at rest yields no more to what is key-framed ...
+CAUGHT_FIRM = 870.0  # x: ... or what grew firmer by so much, as a ball is there; meshes are so hard long before that
 CRUSHED_STRAIN = 1e7  # 1/s²: ... and the strain they ask care for: the limit on their force keeps them from ringing
 SLIDES = 1e-4  # m/s: what slips this fast at Coulomb's limit slides
 DEPTH_SHARE = 0.5  # of the limit, by which the depth may change in a step
@@ -372,7 +373,8 @@ def _meet(bodies, contacts, p, dt):
     # Crushed, by a blow, between bodies that do not give way, or placed so: until it is out of its firm depth again.
     placed = dt == 0.0 or contacts.friction[p, CRUSHED] > 0.0
     deep = depth > limit or firm * depth**4 > 1.0
-    through = deep and _goes_through(bodies, contacts, p, depth > CAUGHT * limit)
+    pressed = depth > CAUGHT * limit or firm * depth**4 > CAUGHT_FIRM
+    through = deep and _goes_through(bodies, contacts, p, pressed)
     crushed = depth > limit or (placed and deep) or through
     contacts.friction[p, CRUSHED] = THROUGH if through else 1.0 if crushed else 0.0
     load = norm(force)

@@ -18,12 +18,13 @@ REMEDIES = {
 
 
 def remarks(take: Take) -> list[str]:
-    """Which actors missed goals, did not come to their last key or go round no more, and where the motion cannot be
-    trusted."""
+    """Which actors missed goals, did not come to their last key or go round no more, which walkers still wait, and
+    where the motion cannot be trusted."""
     lines = _goals(take)
     for event in take.events:
         if event["kind"] in ("held up", "out of time"):
             lines.append(f"{event['subject']}: {_ending(event, float(take.time[-1]))}")
+    lines += _waiting(take)
     lines += [_missed(event) for event in take.events if event["kind"] == "appointment missed"]
     lines += [_open(event) for event in take.events if event["kind"] == "appointment open"]
     lines += [_buried(event) for event in take.events if event["kind"] == "buried"]
@@ -189,8 +190,18 @@ def _ending(event: dict[str, Any], end: float) -> str:
             f"{_how_far(details)} and is still on its way when the {end:g} s are over; "
             f"about {plain(details['needs'], 2)} s more are needed"
         )
-    since = f"held up since {event['time']:.1f} s" if event["time"] > 0.05 else "held up from the start"
-    return f"{_how_far(details)}, {since}: {details['because']}"
+    return f"{_how_far(details)}, held up {_since(event['time'])}: {details['because']}"
+
+
+def _waiting(take: Take) -> list[str]:
+    """One line for each walker that has not gone on since it last stopped."""
+    last = {event["subject"]: event for event in take.events if event["kind"] in ("waits", "goes on")}
+    waits = [event for event in last.values() if event["kind"] == "waits"]
+    return [f"{e['subject']}: waits for {e['details']['for']}, which is in its way, {_since(e['time'])}" for e in waits]
+
+
+def _since(time: float) -> str:
+    return f"since {time:.1f} s" if time > 0.05 else "from the start"
 
 
 def _how_far(details: dict[str, Any]) -> str:
