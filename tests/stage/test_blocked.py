@@ -179,17 +179,3 @@ def test_a_box_slides_off_at_once() -> None:
     box = scene.body("box", box=[0.4, 0.4, 0.4], mass=2, at=[0, 0, 0.2])
     box.move([[0, 0, 0.2], [2, 0, 0.2]], speed=0.5)
     assert simulate(scene).position[-1, 1, 0] > 0.1
-
-
-def test_slow_pusher_of_a_heavy_crate_is_not_hurled_back():
-    """A crate of 20 times its weight, and all the strength there is: it pushes or waits, and stays where it is."""
-    scene = Scene(seconds=6)
-    scene.body("ground", plane={}, fixed=True)
-    scene.body("crate", box=[0.4, 0.4, 0.4], mass=100, at=[0.5, 0, 0.2])
-    pusher = scene.body("pusher", box=[0.2, 0.5, 0.3], mass=5, at=[0, 0, 0.15])
-    pusher.move([[0, 0, 0.15], [1.2, 0, 0.15]], speed=0.1, strength="unlimited")
-    pusher.turn([{"euler": [0, 0, 0]}])
-    take = simulate(scene)
-    place = take.position[:, take.index("pusher")]
-    assert place[:, 0].min() > -0.01
-    assert np.linalg.norm(np.diff(place, axis=0), axis=1).max() * 60 < 0.5

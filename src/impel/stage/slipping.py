@@ -51,9 +51,14 @@ def keep_slipping(bodies, actuators, handles):
             h = handles.alive[handles.count[AT], i]
             most = handles.most_load[h] / SURE * pressed
             handles.rubs[h] = min(max(handles.load[i], -most), most)
-            firm = bodies.inverse_mass[handles.body[h, 0]] * bodies.inverse_mass[handles.body[h, 1]] == 0.0
-            slipping |= firm and pressed > 0.0 and slip(handles, i, pressed)
+            slipping |= on_firm(bodies, handles, h) and pressed > 0.0 and slip(handles, i, pressed)
     return slipping
+
+
+@kernel(inline=True)
+def on_firm(bodies, handles, h):
+    """Whether a handle holds a body to one that never gives way."""
+    return bodies.inverse_mass[handles.body[h, 0]] * bodies.inverse_mass[handles.body[h, 1]] == 0.0
 
 
 @kernel
@@ -102,8 +107,8 @@ def rub(bodies, actuators, handles, dt_last):
     """Let what slips resist the way that it is led, as hard as it is pressed; is that new?
 
     Where it hardly moves, and is not to, its friction may act either way, and is not reckoned with; nor is that of
-    links of one structure on each other, which would pinch a light one with the strength of all. From what it does now
-    it gets there little by little: what holds is elastic, and a jerk would set it swinging.
+    loose bodies on each other, which is felt and learnt: reckoned with, it would pinch a light one with all strength.
+    From what it does now it gets there little by little: what holds is elastic, and a jerk would set it swinging.
     """
     slow, damping, new = math.inf, 0.0, False
     for k in range(handles.count[ACTUATORS]):
@@ -118,8 +123,7 @@ def rub(bodies, actuators, handles, dt_last):
         if kind == PUSH:
             touches = handles.live[h] == 1
             pressed = handles.load[i] if touches else 0.0
-        own = actuators.whole[handles.body[h, 0]] == actuators.whole[handles.body[h, 1]]
-        if kind not in (GRIP, TWIST) or handles.live[h] == 1 or not touches or own:
+        if kind not in (GRIP, TWIST) or handles.live[h] == 1 or not touches or not on_firm(bodies, handles, h):
             continue
         most = handles.most_load[h] / SURE * max(pressed, 0.0)
         soon = (0.0 if handles.slides[h] == 1 else -math.expm1(-dt_last / SOON), math.exp(-dt_last / BACK))
