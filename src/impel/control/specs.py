@@ -259,7 +259,6 @@ def make_actuators(
         last_rate=np.zeros((n, 3)),
         room=np.zeros(n),
         pressing=np.zeros(n),
-        gripped=np.zeros(n),
         missed=np.zeros((n, 3)),
     )
 
@@ -368,8 +367,7 @@ class Loads(NamedTuple):
 
 def _loads(spec: ActuatorSpec, bodies: Solids, linkage: Linkage, k: int, s: int, gravity: float) -> Loads:
     """Of an actuator on member k of structure s: a force may have to carry all that hangs together, a torque what hangs
-    on its body; or, where nothing holds or moves the structure, all the rest, for it may stand on anything. A body
-    alone may lie on something, and has to be turned there against friction, or tilted over its rim."""
+    on its body; or, where nothing holds or moves the structure, all the rest, for it may stand on anything."""
     own = np.arange(linkage.first[s], linkage.first[s + 1])
     mass = float(bodies.mass[linkage.body[own]].sum())
     away = np.linalg.norm(bodies.position[linkage.body[own]] - bodies.position[spec.body], axis=1)
@@ -381,8 +379,6 @@ def _loads(spec: ActuatorSpec, bodies: Solids, linkage: Linkage, k: int, s: int,
     arm = math.sqrt(3 * inertia / float(linkage.mass[k]))
     whole = inertia + float(bodies.mass[linkage.body[own]] @ away**2)
     stands = bool(np.all(linkage.held[own] == 0) and np.all(linkage.move[own] < 0)) and len(own) > 1
-    if len(own) == 1 and linkage.held[k] == 0:
-        lever = mass * arm
     if stands:
         lever = max(lever, float(bodies.mass[linkage.body[own]] @ away))
         inertia = whole

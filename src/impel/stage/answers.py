@@ -39,9 +39,8 @@ from impel.stage.handles import (
     still_answers,
     take_hold,
 )
-from impel.stage.holding import SLOWED, rate_at
 from impel.stage.limbs import bending_at, foresee_slack
-from impel.stage.settling import note_damping, settle
+from impel.stage.settling import SLOWED, note_damping, rate_at, settle
 
 WHIRL = 4.0  # times the acceleration that a path asks for: what the motion there is may ask for, too
 

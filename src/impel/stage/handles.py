@@ -17,9 +17,6 @@ from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, get4, n
 from impel.physics.bodies import Bodies
 from impel.physics.broadphase import COUNT, MET, NORMAL, POINT, SPREAD
 from impel.physics.coating import FRICTION
-from impel.physics.contact import SLIDES
-from impel.physics.friction import FORCE as RUB
-from impel.physics.friction import TORQUE, WRENCH
 from impel.physics.joints import ANGULAR_A, ANGULAR_B, FORCE, JOINT, LINEAR, MEMBER, Joints
 from impel.stage.limbs import find_limbs, has_bent
 
@@ -66,7 +63,7 @@ class Handles:
     bent_for: Floats  # (J,)
     bent: Floats  # (J,)
     # The cluster.
-    count: Integers  # (14,) ACTUATORS ...; from SHAKY on of all clusters
+    count: Integers  # (13,) ACTUATORS ...; from SHAKY on of all clusters
     actuator: Integers  # (most,) its actuators
     island: Integers  # (I,) its islands of joints
     member: Integers  # (N,) its bodies
@@ -80,9 +77,6 @@ class Handles:
     source: Integers  # (H,) the actuator, the place of the limit in `joints.active`, or the pair
     live: Integers  # (H,) 1 while it holds
     most_load: Floats  # (H,) what it can hold, over what the contact is pressed with
-    rubs: Floats  # (H,) with how much friction acts on its first body ...
-    slides: Integers  # (H,) ... 1 while that slides ...
-    resists: Floats  # (H,) ... and with how much it is reckoned that it will where it does not hold: part of the bias
     bias: Floats  # (H,) its acceleration by gravity and by the motion there is, if nothing held it
     # How it answers.
     answer: Floats2  # (H, H) acceleration of one handle by a force at another; of what holds, the upper half
@@ -108,7 +102,7 @@ class Handles:
     parted: Floats3  # (MOST, ROWS, ROWS)
     parted_at: Integers  # (MOST,)
     shares: Floats2  # (3 most + 1, ROWS)
-    vectors: Floats2  # (12, 3 most) scratch
+    vectors: Floats2  # (11, 3 most) scratch
     dense: Floats3  # (4, 3 most, 3 most) scratch
     # Who damps whom until control is evaluated again: with how many, with whom, and by how much.
     company: Integers  # (A,)
@@ -131,8 +125,8 @@ class Handles:
 # Entries of `count`.
 ACTUATORS, HANDLES, ISLANDS, MEMBERS, ALIVE, PRESSED, SLACK, SHAKY = range(8)
 # 1 to ask anew; how many handles were asked last; 1 + the structure whose cluster it was; of what is kept below, which
-# holds now, and which was the last to be written; 1 if friction did not hold all when it was last settled.
-ANEW, ASKED, ASKER, AT, LAST, SLIPPED = range(8, 14)
+# holds now, and which was the last to be written.
+ANEW, ASKED, ASKER, AT, LAST = range(8, 13)
 
 
 def make_handles(actuators: Actuators, solids: Bodies, joints: Joints | None) -> Handles:
@@ -161,7 +155,7 @@ def make_handles(actuators: Actuators, solids: Bodies, joints: Joints | None) ->
         bending=np.zeros(limits),
         bent_for=np.full(limits, -1.0),
         bent=np.zeros(limits),
-        count=np.array([0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0]),
+        count=np.array([0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0]),
         actuator=np.zeros(most, np.int64),
         island=np.zeros(bodies, np.int64),
         member=np.zeros(bodies, np.int64),
@@ -174,9 +168,6 @@ def make_handles(actuators: Actuators, solids: Bodies, joints: Joints | None) ->
         source=np.zeros(handles, np.int64),
         live=np.zeros(handles, np.int64),
         most_load=np.zeros(handles),
-        rubs=np.zeros(handles),
-        slides=np.zeros(handles, np.int64),
-        resists=np.zeros(handles),
         bias=np.zeros(handles),
         answer=np.zeros((handles, handles)),
         asked_kind=np.zeros(handles, np.int64),
@@ -197,7 +188,7 @@ def make_handles(actuators: Actuators, solids: Bodies, joints: Joints | None) ->
         parted=np.zeros((MOST, ROWS, ROWS)),
         parted_at=np.zeros(MOST, np.int64),
         shares=np.zeros((n + 1, ROWS)),
-        vectors=np.zeros((12, n)),
+        vectors=np.zeros((11, n)),
         dense=np.zeros((4, n, n)),
         company=np.zeros(len(actuators.body), np.int64),
         partner=np.zeros((len(actuators.body), most), np.int64),
@@ -287,12 +278,11 @@ def _include(bodies, actuators, handles, whole):
 @kernel
 def still_answers(bodies, actuators, handles, s):
     """Whether the same handles were asked not long ago, something touches, and neither bodies nor what a force at a
-    handle does have turned much since. Where nothing touches, asking anew costs little; where something slipped, loads
-    must be exact."""
+    handle does have turned much since. Where nothing touches, asking anew costs little."""
     count, since = handles.count, actuators.now[0] - handles.asked_at[0]
     if count[ANEW] == 1 or count[ASKER] != s + 1 or count[ASKED] != count[HANDLES]:
         return False
-    if count[HANDLES] == 3 * count[ACTUATORS] or count[SLIPPED] == 1:
+    if count[HANDLES] == 3 * count[ACTUATORS]:
         return False
     for n in range(count[MEMBERS]):
         spin = get3(bodies.spin, handles.member[n])
@@ -366,8 +356,7 @@ def _add(handles, kind, source, a, b, along, about_a, about_b):
     handles.count[HANDLES] = h + 1
     handles.kind[h], handles.source[h], handles.live[h] = kind, source, 1
     handles.body[h, 0], handles.body[h, 1] = a, b
-    handles.bias[h] = handles.rubs[h] = handles.resists[h] = 0.0
-    handles.slides[h] = 0
+    handles.bias[h] = 0.0
     for rows in (handles.row, handles.push):
         set3_at(rows, h, ALONG, along)
         set3_at(rows, h, ABOUT_A, about_a)
@@ -437,22 +426,14 @@ def _hold_contact(bodies, contacts, actuators, handles, p, of_actors):
     if contacts.touching[p] != 0.0:  # not only near
         handles.count[PRESSED] = 1
     friction = SURE * contacts.material[p, FRICTION]
-    rub, load = get3_at(contacts.friction, p, RUB), dot(get3_at(contacts.friction, p, WRENCH), normal)
-    slip = sub(_velocity_at(bodies, a, arm_a), _velocity_at(bodies, b, arm_b))
-    slides = norm(rub) > friction * load and norm(axpy(-dot(slip, normal), normal, slip)) > SLIDES
     for tangent in (first, second):
         h = _add(handles, GRIP, p, a, b, tangent, cross(arm_a, tangent), cross(tangent, arm_b))
         handles.most_load[h] = friction
-        if slides:
-            handles.live[h], handles.slides[h], handles.rubs[h] = 0, 1, dot(rub, tangent)
     nothing = (0.0, 0.0, 0.0)
     wide = _spread(contacts.place, p, first) + _spread(contacts.place, p, second)
     if wide > 0.0:
         h = _add(handles, TWIST, p, a, b, nothing, normal, scale(normal, -1.0))
         handles.most_load[h] = 2.0 / 3.0 * friction * math.sqrt(wide)
-        torque, turn = contacts.friction[p, TORQUE], dot(sub(get3(bodies.spin, a), get3(bodies.spin, b)), normal)
-        if abs(torque) > handles.most_load[h] * load and abs(turn) * math.sqrt(wide) > SLIDES:
-            handles.live[h], handles.slides[h], handles.rubs[h] = 0, 1, torque
     sole = FLAT * min(contacts.extent[a, INNER], contacts.extent[b, INNER])
     rolls = max(_rolls(contacts.shapes.kind[a], bodies, a, normal), _rolls(contacts.shapes.kind[b], bodies, b, normal))
     for k in range(rolls, 2):  # a bar rolls about the first direction, a ball about both
@@ -461,11 +442,6 @@ def _hold_contact(bodies, contacts, actuators, handles, p, of_actors):
         if spread > sole * sole and not _tilted(actuators, a, about) and not _tilted(actuators, b, about):
             h = _add(handles, ROLL, p, a, b, nothing, about, scale(about, -1.0))
             handles.most_load[h] = SURE * math.sqrt(3.0 * spread)  # half the width: where it begins to tilt
-
-
-@kernel(inline=True)
-def _velocity_at(bodies, i, arm):
-    return add(get3(bodies.velocity, i), cross(get3(bodies.spin, i), arm))
 
 
 @kernel

@@ -24,7 +24,6 @@ Event = dict[str, Any]
 ASKEW = 0.5  # cosine: a wish to turn that is farther than 60° off the axis of a hinge is not what the hinge allows
 AGAINST = 0.1  # cosine: what a wish leads into by more than that is in its way
 WAITS = 0.5  # of its pace: who should go slower waits for others
-ENOUGH = 1.2  # times what overcomes friction, so that there is something left to move with
 JUST = 0.3  # s: what held it no longer after it was made held it from then on
 
 
@@ -47,12 +46,10 @@ def in_the_way(end: Ending, a: int, since: float, needs: float) -> str:
             return reason
     touched = _touched(end, a)
     against = f"it touches {', '.join(touched)}; " if touched else ""
-    strength = f"its strength of {plain(float(actuators.strength[a]), 3)} {'N·m' if turns else 'N'}"
-    grip = float(actuators.gripped[a])
     if needs > 0.0:
-        return f'{against}all {strength} is used: strength: {plain(needs, 2)} or "unlimited" would do'
-    if grip > 0.0:
-        return f'friction holds it, against {strength}: strength: {plain(ENOUGH * grip, 2)} or "unlimited" would do'
+        strength = float(actuators.strength[a])
+        used = f"{against}all its strength of {plain(strength, 3)} {'N·m' if turns else 'N'} is used"
+        return f'{used}: strength: {plain(needs, 2)} or "unlimited" would do'
     if not touched and stage.joints is not None and _ties(stage.joints, body).any() and not turns:
         return "its joints do not let it get nearer: its way may lead out of reach"
     return f"{against}a smaller {'base_angle' if turns else 'base_distance'} or more speed makes it push harder"

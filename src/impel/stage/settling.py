@@ -31,71 +31,56 @@ from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, dot, get3, get3_at, norm, scale, set3, sub
 from impel.physics.skyline import set_three, three
 from impel.stage.handles import (
+    ABOUT_A,
+    ABOUT_B,
     ACTUATORS,
     ALIVE,
     ALONG,
     AT,
     COLUMNS,
+    GRIP,
     HANDLES,
+    LAST,
     LIMIT,
     MEMBERS,
+    MOST,
     PRESSED,
     PUSH,
+    ROLL,
+    SETS,
     SHAKY,
     SLACK,
-    SLIPPED,
+    TWIST,
     lift_of,
 )
-from impel.stage.holding import (
-    ALL,
-    ANYWAY,
-    BLOCKED,
-    DENIED,
-    EXTRA,
-    FORCE,
-    GAIN,
-    LIMITED,
-    MISSED,
-    MOVING,
-    NOTHING,
-    RATTLE,
-    REST,
-    SLOWED,
-    hold_on,
-    invert_answer,
-    misses_much,
-    rate_at,
-    swiftest,
-)
 from impel.stage.limbs import can_bend, relax, start_bending
-from impel.stage.slipping import (
-    any_slips,
-    any_sticks,
-    bear,
-    keep_slipping,
-    overcome,
-    part_from,
-    resist_with,
-    rub,
-    slip,
-)
 
 ROUNDS = 6  # of letting go
+NOTHING, ALL, SMOOTH = range(3)  # what holds: all that is live, that without friction, or nothing, the first of sets
 
-# Of the speed that it should have: what is slower stands still. What friction holds there learns so many times what it
-# misses, as long as that is little: an integral would slip and stick for ever.
+# What friction holds so that it moves less easily by this share stands still, below that share of the speed that it
+# should have. There so many times its pull is what an actor gathers to overcome friction: an integral would slip and
+# stick for ever. (Who carries something is not held.)
+GRIPPED = 0.1
 STILL, GATHERED = 0.02, 10.0
 
+# What holds yields by this share: rows that say nothing new (a table has a leg too many) then share their load alike.
+# Rounding is far below, and what is lost of an answer far below what is worth pulling at.
+YIELDS = 3e-8
 SLIGHT = 1e-6  # of a force that leads to a goal: by less nothing is pulled at
 GRASP = 2.0  # times the weight of what is loose: so hard must two sides press to hold it by a friction of 0.5, and more
 LIVELY = 0.01  # (rad)²: how far the swing of what stands may get on while control is held
-RISES = 0.01  # of the acceleration at base distance: what would rise faster if it were let go is to be lifted (a
-# straight leg that bends rises slowly at first)
+# Of the acceleration at base distance: who misses more of its wish is hindered, and what would rise faster if it were
+# let go is to be lifted. (A straight leg that bends rises slowly at first.)
+HINDERED, RISES = 0.1, 0.01
 OPPOSITE = -0.5  # the cosine between directions, from 120° on
 CLOSED = 0.1  # of the base distance: who is kept from its target by more presses as hard as it shall
 
 # Of a wish that leads to a goal, and m/s²: who misses more of it is locked; s: a joint is not bent later than this.
 LOCKED, LOCKED_LEAST, TOO_LATE = 0.5, 1.0, 0.2
+
+# Rows of `vectors`.
+FORCE, REST, ANYWAY, LIMITED, BLOCKED, EXTRA, MOVING, MISSED, GAIN, RATTLE, SLOWED = range(11)
 
 
 @kernel
@@ -105,38 +90,36 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
     own, loose = _weights(bodies, actuators, handles, norm(gravity))
     held = handles.count[HANDLES] > n
     force = handles.vectors[FORCE]
-    for h in range(n, handles.count[HANDLES]):
-        kin = actuators.whole[handles.body[h, 0]] == actuators.whole[handles.body[h, 1]]
-        resist_with(handles, h, 0.0 if kin else handles.rubs[h] * handles.slides[h])
     hold_on(actuators, handles, NOTHING)
-    invert_answer(handles, NOTHING)
+    _invert(handles, NOTHING)
     if held:
         hold_on(actuators, handles, ALL)
-        if keep_slipping(bodies, actuators, handles):
-            hold_on(actuators, handles, ALL)
     stuck, inverse = handles.settled[NOTHING], handles.inverse[NOTHING]
     for attempt in range(ROUNDS):
         at = handles.count[AT]
         stuck, inverse = handles.settled[at], handles.inverse[at]
-        invert_answer(handles, at)
+        _invert(handles, at)
         find_rattle(bodies, handles)
         hindered = pull(joints, actuators, handles, stuck, inverse, held, loose, gravity)
         if attempt == 0 and hindered and step_off(bodies, actuators, handles):
             continue
-        changed = held and let_go(bodies, joints, actuators, handles, dt_last)
-        if not changed and not (hindered and overcome(actuators, handles)):
+        if not held or not let_go(joints, actuators, handles):
             break
         if attempt < ROUNDS - 1:
             hold_on(actuators, handles, ALL)
-    handles.count[SLIPPED] = 1 if any_slips(handles) else 0
     if held:
         note_bow(handles)
     if handles.count[SLACK] == 1:
         spare_for_limbs(actuators, handles, inverse)
     leave_rattle(actuators, handles, dt_last)
     if dt_last > 0.0:
+        at = NOTHING
+        if held:
+            at = hold_on(actuators, handles, SMOOTH)
+            _invert(handles, at)
+        smooth, its_inverse = handles.settled[at], handles.inverse[at]
         heavy = own + 2.0 * loose if held else math.inf
-        learn(bodies, actuators, handles, stuck, inverse, heavy, dt_last)
+        learn(bodies, actuators, handles, stuck, inverse, smooth, its_inverse, heavy, dt_last)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         asked = axpy(math.sqrt(actuators.whole_inertia[a]), three(force, k), get3(actuators.learnt, a))
@@ -184,6 +167,83 @@ def _weights(bodies, actuators, handles, gravity):
 
 
 @kernel
+def hold_on(actuators, handles, what):
+    """Find how the actuators' handles answer while what is live holds: all of it, what needs no friction, or nothing;
+    in the units of law.py. What they do anyway goes to `vectors`. Returns where among the sets that stands."""
+    n, m, answer = 3 * handles.count[ACTUATORS], 0, handles.answer
+    if what != NOTHING:
+        for h in range(n, handles.count[HANDLES]):
+            gripping = handles.kind[h] == GRIP or handles.kind[h] == TWIST
+            if handles.live[h] == 1 and not (gripping and what == SMOOTH):
+                handles.listed[m] = h
+                m += 1
+    at, known = _place_of_set(handles, m)
+    if what != SMOOTH:
+        handles.count[AT], handles.count[ALIVE] = at, m
+    alive, support, through, out = handles.alive[at], handles.support[at], handles.through[at], handles.settled[at]
+    if not known:
+        for i in range(m):
+            alive[i] = handles.listed[i]
+        for i in range(m):
+            for j in range(i, m):
+                support[i, j] = answer[alive[i], alive[j]]
+            support[i, i] *= 1.0 + YIELDS
+        factor_dense(support, m)
+    first = n if known else 0
+    for j in range(first, n + 1):
+        column = through[j]
+        for i in range(m):
+            column[i] = answer[alive[i], j] if j < n else handles.bias[alive[i]]
+        solve_dense(support, m, column)
+    anyway = handles.vectors[ANYWAY]
+    for i in range(n):
+        size = math.sqrt(actuators.whole_inertia[handles.source[i]])
+        for j in range(first, n + 1):
+            value = answer[i, j] if j < n else handles.bias[i]
+            for k in range(m):
+                value -= answer[i, alive[k]] * through[j, k]
+            if j < n:
+                out[i, j] = size * value * math.sqrt(actuators.whole_inertia[handles.source[j]])
+            else:
+                anyway[i] = size * value
+    return at
+
+
+@kernel
+def _place_of_set(handles, m):
+    """Where the set of the m handles that are listed stands, and whether it is known; if not, it takes the place of the
+    one that was written longest ago, but not of the one that holds now."""
+    for at in range(SETS if m > 0 else 1):
+        same = handles.held[at] == m
+        i = 0
+        while same and i < m:
+            same = handles.alive[at, i] == handles.listed[i]
+            i += 1
+        if same:
+            return at, True
+    at = NOTHING
+    if m > 0:
+        at = handles.count[LAST] % (SETS - 1) + 1
+        if at == handles.count[AT]:
+            at = at % (SETS - 1) + 1
+        handles.count[LAST] = at
+        for i in range(MOST):
+            if handles.parted_at[i] == at:
+                handles.parted_at[i] = NOTHING
+    handles.held[at], handles.inverted[at] = m, 0
+    return at, False
+
+
+@kernel
+def _invert(handles, at):
+    """Leave in `inverse` what the answers of a set take (see law.py), unless that is known."""
+    if handles.inverted[at] == 0:
+        n = 3 * handles.count[ACTUATORS]
+        invert(handles.settled[at], n, handles.inverse[at], handles.dense[0], handles.dense[1])
+        handles.inverted[at] = 1
+
+
+@kernel
 def find_rattle(bodies, handles):
     """What stands is not quite still: it gives way a little, and rattles. Leave in `vectors` how much of the actuators'
     rates that is. A torque that damps it, made for the heavy post on it, would shake a light foot ever harder."""
@@ -196,6 +256,18 @@ def find_rattle(bodies, handles):
         rattle[i] = 0.0
         for k in range(m):
             rattle[i] += handles.answer[i, alive[k]] * load[k]
+
+
+@kernel
+def rate_at(bodies, handles, h):
+    """How fast a handle moves."""
+    a, b = handles.body[h, 0], handles.body[h, 1]
+    along = get3(bodies.velocity, a)
+    turn = dot(get3(bodies.spin, a), get3_at(handles.row, h, ABOUT_A))
+    if b >= 0:
+        along = sub(along, get3(bodies.velocity, b))
+        turn += dot(get3(bodies.spin, b), get3_at(handles.row, h, ABOUT_B))
+    return dot(along, get3_at(handles.row, h, ALONG)) + turn
 
 
 @kernel
@@ -216,18 +288,21 @@ def _calm_wish(actuators, handles, k, a):
 
 @kernel
 def pull(joints, actuators, handles, stuck, inverse, held, loose, gravity):
-    """Leave in `vectors` the forces that the wishes take; and those that press what is in the way. Is much
-    denied?"""
+    """Leave in `vectors` the forces that the wishes take; and those that press what is in the way. Is there any?"""
     n = 3 * handles.count[ACTUATORS]
-    force, left = handles.vectors[FORCE], handles.vectors[REST]
-    wished_for(actuators, handles, left)
+    force, left, anyway = handles.vectors[FORCE], handles.vectors[REST], handles.vectors[ANYWAY]
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        wish = _calm_wish(actuators, handles, k, a)
+        set_three(left, k, sub(scale(wish, math.sqrt(actuators.whole_inertia[a])), three(anyway, k)))
     forces_for(stuck, inverse, n, left, force)
     if not held:
         return False
     hindered = False
     for k in range(handles.count[ACTUATORS]):
-        set_three(handles.vectors[DENIED], k, three(left, k))
-        hindered |= misses_much(actuators, handles, k, three(left, k))
+        a = handles.actuator[k]
+        missed = norm(three(left, k)) > HINDERED * _swiftest(actuators, a) * math.sqrt(actuators.whole_inertia[a])
+        hindered |= missed and handles.aims[actuators.body[a]] == 0
     if joints is not None and len(handles.limbs) > 0:
         find_locked(joints, actuators, handles, left)
         if handles.count[PRESSED] == 0 or _only_limits(actuators, handles):  # which need not be pressed
@@ -258,21 +333,10 @@ def pull(joints, actuators, handles, stuck, inverse, held, loose, gravity):
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         size = math.sqrt(actuators.whole_inertia[a])
-        most = pull_at_base(actuators, a) + GRASP * loose * actuators.arm[a]
-        pressing = min(size * norm(three(extra, k)), max(most, actuators.press[a]))
-        actuators.pressing[a] = actuators.automatic[a] * pressing if firm else 0.0
+        actuators.pressing[a] = actuators.automatic[a] * size * norm(three(extra, k)) if firm else 0.0
     for i in range(n):
         force[i] += extra[i]
     return hindered
-
-
-@kernel
-def wished_for(actuators, handles, out):
-    """Write to `out` what is wished for beyond what happens anyway."""
-    for k in range(handles.count[ACTUATORS]):
-        a = handles.actuator[k]
-        wish = scale(_calm_wish(actuators, handles, k, a), math.sqrt(actuators.whole_inertia[a]))
-        set_three(out, k, sub(wish, three(handles.vectors[ANYWAY], k)))
 
 
 @kernel
@@ -323,6 +387,12 @@ def _squeezes(handles):
     return False
 
 
+@kernel(inline=True)
+def _swiftest(actuators, a):
+    """The acceleration of an actuator at base distance."""
+    return actuators.stiffness[a] * actuators.base[a]
+
+
 @kernel
 def step_off(bodies, actuators, handles):
     """Let go of what the wishes would lead away from, were it let go: a foot that is to be lifted may bear weight
@@ -331,14 +401,14 @@ def step_off(bodies, actuators, handles):
     quick = 0.0
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        quick = max(quick, swiftest(actuators, a) * actuators.arm[a])
+        quick = max(quick, min(norm(pull_of(actuators, a)), _swiftest(actuators, a)) * actuators.arm[a])
     for h in range(n, handles.count[HANDLES]):
         firm = bodies.inverse_mass[handles.body[h, 0]] * bodies.inverse_mass[handles.body[h, 1]] == 0.0
         # What is loose may fall away by itself.
         if handles.kind[h] == PUSH and firm and _rises(actuators, handles, h, RISES * quick):
             found = True
             handles.live[h] = 0
-            part_from(handles, h)
+            _let_go_too(handles, h, PUSH)
             hold_on(actuators, handles, ALL)
     return found
 
@@ -465,21 +535,26 @@ def keep_blocked(handles, stuck, inverse, force):
 
 
 @kernel
-def let_go(bodies, joints, actuators, handles, dt_last):
+def let_go(joints, actuators, handles):
     """Let go of what would have to pull, or to grip or resist more than it can; is there anything?"""
+    n, at = 3 * handles.count[ACTUATORS], handles.count[AT]
+    alive, through = handles.alive[at], handles.through[at]
     force, load, live = handles.vectors[LIMITED], handles.load, handles.live
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         total = scale(three(handles.vectors[FORCE], k), math.sqrt(actuators.whole_inertia[a]))
         set_three(force, k, limit_size(add(total, get3(actuators.learnt, a)), strength_of(actuators, a)))
-    bear(handles, force)
+    for i in range(handles.count[ALIVE]):
+        load[i] = -through[n, i]
+        for j in range(n):
+            load[i] -= through[j, i] * force[j]
     changed = False
     pressed, slight = 0.0, 0.0
     for k in range(handles.count[ACTUATORS]):
         if handles.aims[actuators.body[handles.actuator[k]]] == 1:  # with no spring that would press it on again
             slight = max(slight, SLIGHT * norm(three(force, k)))
     for i in range(handles.count[ALIVE]):
-        h = handles.alive[handles.count[AT], i]
+        h = alive[i]
         kind = handles.kind[h]
         if kind == LIMIT:
             at = joints.active[handles.source[h]]
@@ -488,64 +563,97 @@ def let_go(bodies, joints, actuators, handles, dt_last):
             pressed = load[i]
             gone = pressed < -slight
         else:
-            changed |= slip(handles, i, pressed)
-            gone = False
+            size = abs(load[i])
+            if kind == GRIP and i + 1 < handles.count[ALIVE] and handles.kind[alive[i + 1]] == GRIP:
+                size = math.hypot(load[i], load[i + 1])  # the first of two
+            gone = size > handles.most_load[h] * max(pressed, 0.0)
         if gone and live[h] == 1:
-            changed = True
             live[h] = 0
-            part_from(handles, h)
-    if any_slips(handles):
-        for k in range(handles.count[ACTUATORS]):  # what was learnt meets a load that is not known
-            set_three(handles.vectors[EXTRA], k, sub(three(force, k), get3(actuators.learnt, handles.actuator[k])))
-        bear(handles, handles.vectors[EXTRA])
-        changed |= rub(bodies, actuators, handles, dt_last)
-        bear(handles, force)
+            changed = True
+            if kind in (PUSH, GRIP):  # without load no friction; without grip no twist, nor the other grip
+                _let_go_too(handles, h, kind)
     return changed
 
 
 @kernel
-def learn(bodies, actuators, handles, stuck, inverse, heavy, dt_last):
-    """What is missing of the last wishes is learnt, as far as it could be had; what cannot be had is forgotten, so that
-    nothing gathers behind an obstacle. `heavy` is what could weigh on the actuators; infinite where nothing touches."""
+def _let_go_too(handles, h, kind):
+    for k in range(h + 1, handles.count[HANDLES]):
+        if handles.kind[k] <= PUSH or handles.source[k] != handles.source[h]:
+            return
+        if kind == PUSH or handles.kind[k] != ROLL:
+            handles.live[k] = 0
+
+
+@kernel
+def learn(bodies, actuators, handles, stuck, inverse, smooth, its_inverse, heavy, dt_last):
+    """What is missing of the last wishes is learnt, as far as it could be had were it not for friction; what cannot be
+    had is forgotten, so that nothing gathers behind an obstacle. `heavy` is what could weigh on the actuators; infinite
+    where nothing touches."""
     n = 3 * handles.count[ACTUATORS]
     missed, left, gain, extra = (
         handles.vectors[MISSED], handles.vectors[REST], handles.vectors[GAIN], handles.vectors[EXTRA],
     )  # fmt: skip
-    short, granted = handles.vectors[BLOCKED], handles.vectors[DENIED]
+    blocked = handles.vectors[BLOCKED]
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         set_three(missed, k, scale(get3(actuators.missed, a), math.sqrt(actuators.whole_inertia[a])))
         set_three(left, k, three(missed, k))
         set_three(extra, k, scale(get3(actuators.learnt, a), 1.0 / math.sqrt(actuators.whole_inertia[a])))
-    forces_for(stuck, inverse, n, left, gain)
+    forces_for(smooth, its_inverse, n, left, gain)
     for i in range(n):
-        granted[i] = missed[i] - left[i]
-    accelerations_by(inverse, n, granted, gain)
-    keep_blocked(handles, stuck, inverse, extra)
+        blocked[i] = missed[i] - left[i]
+    keep_blocked(handles, smooth, its_inverse, extra)
     for i in range(n):
         missed[i] = -extra[i]  # what is forgotten
+    forces_for(stuck, inverse, n, blocked, gain)
+    if heavy < math.inf:
+        forces_for(handles.settled[NOTHING], handles.inverse[NOTHING], n, blocked, extra)
+        for k in range(handles.count[ACTUATORS]):
+            if actuators.press[handles.actuator[k]] >= 0.0:  # it is told with how much to press, and learns no more
+                set_three(extra, k, (0.0, 0.0, 0.0))
+        keep_blocked(handles, stuck, inverse, extra)
+        for i in range(n):
+            gain[i] += extra[i]
     weak = False
     for k in range(handles.count[ACTUATORS]):  # less what was missing for want of strength, where that moves anything
         a = handles.actuator[k]
         weakness = sub(get3(actuators.applied, a), get3(actuators.asked, a))
         weak |= dot(weakness, weakness) > 0.0
-        set_three(short, k, scale(weakness, 1.0 / math.sqrt(actuators.whole_inertia[a])))
-        set_three(extra, k, three(short, k))
+        set_three(blocked, k, scale(weakness, 1.0 / math.sqrt(actuators.whole_inertia[a])))
+        set_three(extra, k, three(blocked, k))
     if weak:
-        keep_blocked(handles, stuck, inverse, extra)
+        keep_blocked(handles, smooth, its_inverse, extra)
         for i in range(n):
-            gain[i] += short[i] - extra[i]
-    lasting, sticks = _lasting(actuators, handles, gain, heavy), any_sticks(handles)
+            gain[i] += blocked[i] - extra[i]
+    lasting, slips = _lasting(actuators, handles, gain, heavy), _slips(bodies, handles)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         size, learnt = math.sqrt(actuators.whole_inertia[a]), get3(actuators.learnt, a)
-        blend, rate = blend_of(actuators, a, dt_last), rate_of(bodies, actuators, a)
         change = scale(axpy(lasting, three(gain, k), three(missed, k)), size)
-        still = norm(rate) < STILL * steady_rate(actuators, a)
-        if sticks and still and not misses_much(actuators, handles, k, three(granted, k)):
+        blend = blend_of(actuators, a, dt_last)
+        rate = rate_of(bodies, actuators, a)
+        gripped = slips or _easiness(stuck, k) < GRIPPED * _easiness(smooth, k)
+        if gripped and norm(rate) < STILL * steady_rate(actuators, a):
             change = axpy(GATHERED * lasting * size, three(gain, k), scale(learnt, -1.0))
-        learnt = slow_down(axpy(blend, change, learnt), rate, actuators, a, blend)
+        learnt = axpy(blend, change, learnt)
+        learnt = slow_down(learnt, rate, actuators, a, blend)
         set3(actuators.learnt, a, limit_size(learnt, _room(actuators, a, heavy)))
+
+
+@kernel
+def _slips(bodies, handles):
+    """Whether more is asked of friction on something firm than it is relied on to hold; it may hold all the same."""
+    for h in range(3 * handles.count[ACTUATORS], handles.count[HANDLES]):
+        firm = bodies.inverse_mass[handles.body[h, 0]] * bodies.inverse_mass[handles.body[h, 1]] == 0.0
+        if firm and handles.kind[h] == GRIP and handles.live[h] == 0:
+            return True
+    return False
+
+
+@kernel(inline=True)
+def _easiness(answer, k):
+    """How easily an actuator moves its body, over all directions."""
+    return answer[3 * k, 3 * k] + answer[3 * k + 1, 3 * k + 1] + answer[3 * k + 2, 3 * k + 2]
 
 
 @kernel
@@ -576,7 +684,7 @@ def _leave_out(handles, at):
             if weak[i // 3] + weak[j // 3] > 0:
                 answer[i, j] = 0.0
     handles.inverted[at] = 0
-    invert_answer(handles, at)
+    _invert(handles, at)
     handles.held[at] = -1
 
 
