@@ -48,6 +48,24 @@ def before(array, i):
 @kernel
 def placed(i):
     return PLACES[i] + numbers_of.THREE
+
+@kernel
+def first(table):
+    return table[0].x
+
+@kernel
+def twice_first(table):
+    return twice(first(table))
+
+@kernel
+def four_firsts(table):
+    return twice(twice_first(table))
+
+@kernel
+def half_first(table):
+    return first(table) / HALF
+
+TABLE = np.ones(2, [("x", float), ("y", int)])
 """
 
 TOLD = """
@@ -114,6 +132,17 @@ def test_parts_of_different_runs_fit_together(run, tmp_path):
     assert run("print(thrice_distance(3.0, 4.0))") == ["thrice_distance", "15.0"]
 
 
+def test_parts_with_tables_of_different_runs_fit_together(run, tmp_path):
+    """Nor by the number that a program gives to the type of a table."""
+    assert run("print(four_firsts(TABLE))")[-1] == "4.0"
+    for name in ("four_firsts", "first"):
+        for path in tmp_path.rglob(f"{name}.*.kernel"):
+            path.unlink()
+    others = "from numba import typeof; [typeof(np.zeros(1, [(f'x{i}', float)])) for i in range(20)];"
+    assert run(others + "print(half_first(TABLE))") == ["half_first", "first", "0.5"]
+    assert run("print(four_firsts(TABLE))") == ["four_firsts", "4.0"]
+
+
 def test_what_cannot_be_kept_or_read_is_compiled_again(run, tmp_path):
     assert run("print(square(5.0))")[-1] == "25.0"
     for path in tmp_path.rglob("*.kernel"):
@@ -122,6 +151,19 @@ def test_what_cannot_be_kept_or_read_is_compiled_again(run, tmp_path):
     assert run("print(square(5.0))") == ["25.0"]
     full = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0));"  # no file may grow
     assert run(full + "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); print(square(5))")[-1] == "25.0"
+
+
+def test_parts_that_do_not_fit_together_are_compiled_again(run, tmp_path):
+    """Whole files, but one of them holds another part than its name says."""
+    assert run("print(thrice_distance(3.0, 4.0))")[-1] == "15.0"
+    (square,), (whole,) = tmp_path.rglob("square.*.part.kernel"), tmp_path.rglob("thrice_distance.*.kernel")
+    (twice,) = tmp_path.rglob("twice.*.part.kernel")
+    square.write_bytes(twice.read_bytes())
+    whole.unlink()
+    again = run("print(thrice_distance(3.0, 4.0))")
+    assert again == ["thrice_distance"] * 2 + ["distance", "square", "twice", "15.0"]
+    whole.unlink()
+    assert run("print(thrice_distance(3.0, 4.0))") == ["thrice_distance", "15.0"]  # and kept as they should be
 
 
 def test_a_flipped_bit_is_noticed(run, tmp_path):

@@ -8,9 +8,13 @@ as fast.
 """
 
 import functools
+import hashlib
 import pickle
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import CodeType
 from typing import Any
+from weakref import WeakSet
 
 import llvmlite.binding as llvm
 from numba import types
@@ -47,8 +51,17 @@ class Whole(CPUDispatcher):
         self._cache = KernelCache(kernel)
 
     def compile(self, sig: Any) -> Any:
+        """Where parts from the shelf do not fit together, all are compiled anew, and take their places."""
         with undisturbed():
-            return super().compile(sig)
+            try:
+                return super().compile(sig)
+            except DoesNotLink:
+                with _forgetting_parts():
+                    return super().compile(sig)
+
+
+class DoesNotLink(Exception):
+    """A part is missing that another one calls."""
 
 
 class Part(CPUDispatcher):
@@ -59,6 +72,7 @@ class Part(CPUDispatcher):
         options = {"nopython": True, **kernel.options}
         super().__init__(kernel.py_func, targetoptions=options, pipeline_class=_PartCompiler)
         self._cache = _PartCache(kernel)
+        _all_parts.add(self)
         self._templates: dict[Any, Any] = {}  # what callers were told, which takes numba a while to put together
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
@@ -150,7 +164,8 @@ class _WholeCode(JITCodeLibrary):
     def _verify_declare_only_symbols(self) -> None:
         """All parts must be there: what is not would be called all the same."""
         missing = [f.name for f in self._final_module.functions if f.is_declaration and f.name.startswith("_ZN")]
-        assert not missing, missing
+        if missing:
+            raise DoesNotLink(missing)
 
 
 @functools.cache
@@ -170,6 +185,11 @@ def _key(library: _Code, descriptor: Any, environment: Any) -> Any:
     return _dynfunc.make_function(descriptor.lookup_module(), name, "part of kernels", 0, environment, (library,))
 
 
+def _name_of(kinds: Any) -> str:
+    """A name for types of arguments, which is the same in every run."""
+    return hashlib.sha256(repr(kinds).encode()).hexdigest()[:16]
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _LowerPart(LoweringPass):
     """Takes the place of numba's `NativeLowering`, and leaves out what only Python needs."""
@@ -187,12 +207,12 @@ class _LowerPart(LoweringPass):
             state.typemap,
             state.return_type,
             state.calltypes,
-            # Named by content alone, without numba's count of functions: parts from other runs, or of programs that
-            # compile at the same time, are the same if they have the same name.
-            mangler=lambda name, kinds, *, abi_tags=(), uid=None: context.mangler(name, kinds, abi_tags=abi_tags),
+            # Named by content alone, without numba's counts of functions and of types: parts from other runs, or of
+            # programs that compile at the same time, are the same if they have the same name.
+            mangler=lambda name, kinds, *, abi_tags=(), uid=None: context.mangler(name, (), abi_tags=abi_tags),
             inline=flags.forceinline,
             noalias=flags.noalias,
-            abi_tags=[flags.get_mangle_string(), digest(state.func_id.func.kernel)[:16]],
+            abi_tags=[flags.get_mangle_string(), digest(state.func_id.func.kernel)[:16], _name_of(state.args)],
         )
         with context.push_code_library(state.library):
             lower = _lowering(state)(context, state.library, descriptor, state.func_ir, metadata=state.metadata)
@@ -282,6 +302,9 @@ class _PartCache(KernelCache):
 
     suffix = ".part.kernel"
 
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        return super().load_overload(signature, context) if _reading else None
+
     def save_overload(self, signature: Any, result: Any) -> None:
         if all(part.kept_as for part in result.library.parts):
             result.library.kept_as = super().save_overload(signature, result)
@@ -310,6 +333,23 @@ class _PartCache(KernelCache):
 
 
 _known_code: dict[str, _Code] = {}  # what was read, by its name on the shelf
+_all_parts: WeakSet[Part] = WeakSet()
+_reading = True  # parts from the shelf
+
+
+@contextmanager
+def _forgetting_parts() -> Iterator[None]:
+    """Neither what is known of parts counts, nor what is on the shelf."""
+    global _reading
+    _known_code.clear()
+    for part in _all_parts:
+        part._reset_overloads()  # type: ignore[attr-defined]
+        part._templates.clear()
+    _reading = False
+    try:
+        yield
+    finally:
+        _reading = True
 
 
 def _code(context: Any, name: str, data: bytes | None = None) -> _Code | None:
