@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import trimesh
+from manifold3d import CrossSection, Manifold
 from scipy.spatial import KDTree
 
 from impel.files import Problem
@@ -10,6 +11,7 @@ from impel.geometry import baking
 from impel.geometry.baking import bake
 from impel.geometry.fields import field
 from impel.geometry.kinds import solid
+from impel.geometry.scatter import MOST_POINTS, scatter
 from impel.geometry.shapes import make_shapes
 from impel.kernel import kernel
 from impel.motion.orientations import matrix_from_quaternion
@@ -216,3 +218,15 @@ def test_points_weigh_a_flat_face_exactly_and_stand_on_both_sides_of_its_edges(t
     corner = np.linalg.norm(mesh.at - 0.1, axis=1) < 1e-3
     assert corner.sum() == 3
     assert len(mesh.edges) >= 12
+
+
+def test_what_is_sharp_all_over_keeps_as_many_points_as_it_may():
+    """A milled wheel: its points are nowhere far from its surface, and weigh what that weighs."""
+    angle, radius = np.linspace(0, 2 * np.pi, 600, endpoint=False), np.where(np.arange(600) % 2, 0.2, 0.193)
+    outline = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
+    wheel = Manifold.extrude(CrossSection([outline]), 0.15)
+    light, at, _, area, _ = scatter(wheel, 0.4)
+    assert 1000 < len(at) <= MOST_POINTS
+    assert area.sum() == pytest.approx(wheel.surface_area(), rel=0.03)
+    shown = trimesh.Trimesh(light.vertices, light.triangles, process=False)
+    assert KDTree(at).query(shown.sample(5000, seed=0))[0].max() < 0.1, "as on a form that is flat all over"

@@ -7,7 +7,7 @@ from impel.geometry.shapes import make_extents, make_shapes
 from impel.geometry.skins import make_skin
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
 from impel.physics.coating import Coating, make_tables
-from impel.physics.covers import cover_of
+from impel.physics.covers import cover_of, drawn_of
 from impel.physics.skin_contacts import Touch
 from impel.physics.skin_frames import field_at, squash_frames
 
@@ -54,12 +54,14 @@ class Pressed:
             return None
         cover = made[1].cover
         rows = len(cover.vertex)
-        index, (shift, singles) = np.zeros(rows, np.uint32), np.zeros((2, rows, 3), np.float32)
-        first, depth, halves = np.zeros(2, np.int64), np.zeros(1), np.zeros((rows, 3), np.uint16)
-        squash_frames(
-            self.touch, cover, a, 0, 1, meets, 0.0, UPRIGHT, first, index, shift, halves, singles,
-            singles.view(np.uint32), depth,
-        )  # fmt: skip
+        index, shift, normal = (
+            np.zeros(rows, np.uint32),
+            np.zeros((rows, 3), np.float32),
+            np.zeros((rows, 3), np.uint16),
+        )
+        first, depth = np.zeros(2, np.int64), np.zeros(1)
+        drawn = drawn_of(cover, np.array(UPRIGHT))
+        squash_frames(self.touch, cover, drawn, a, 0, 1, meets, 0.0, first, index, shift, normal, depth)
         return Squashed(self, a, cover, depth[0])
 
     def distance(self, b, points):
@@ -100,7 +102,7 @@ class Squashed:
         turn = matrix_from_quaternion(world.orientation[a])
         self.rest, self.there = (at @ turn.T + world.position[a] for at in (cover.at, cover.place))
         self.triangles, self.corners = cover.triangles, cover.corners
-        self.normals = cover.around @ turn.T
+        self.normals = np.where(cover.turns[:, None] > 0, cover.around, cover.drawn) @ turn.T
         self.vertex = cover.vertex
 
     def others(self):

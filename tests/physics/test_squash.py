@@ -57,6 +57,28 @@ def test_every_two_shapes_share_one_surface(first, second):
         check(brought_together(SHAPES[first], SOFT, SHAPES[second], FIRM, depth, TURNED, ASLANT), (0, 1))
 
 
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("name", ["cylinder", "box", "capsule"])
+def test_equal_bodies_that_are_flush_all_round_share_one_surface(name, depth):
+    for stiffness in (FIRM, SOFT):
+        check(brought_together(SHAPES[name], SOFT, SHAPES[name], stiffness, depth), (0, 1))
+
+
+@pytest.mark.parametrize("name", ["cylinder", "box"])
+def test_what_is_flush_with_something_rigid_lies_on_its_face(name):
+    for depth in (0.05, 0.4):
+        check(brought_together(SHAPES[name], SOFT, SHAPES[name], math.inf, depth), (0,))
+
+
+def test_what_is_nearly_flush_leaves_no_fold_beside_it():
+    """Of the upper side of a box that is a hair wider than the firmer one on it, nothing is left higher than the
+    lower side of that."""
+    wide = {"box": [0.20002, 0.25002, 0.3]}
+    skin = brought_together(wide, SOFT, SHAPES["box"], FIRM, 0.2).squash(0)
+    assert skin.flips() == 0
+    assert skin.there[:, 2].max() <= 0.15 - 0.02 / 2
+
+
 @pytest.mark.parametrize("name", SHAPES)
 def test_every_shape_lies_flat_on_a_floor(name):
     for depth in (0.1, 0.5):
@@ -82,6 +104,15 @@ def test_meshes_share_surfaces_too(folder, kind, second):
 def test_what_is_stuck_in_the_hole_of_a_ring_lies_against_it_all_round(folder, shape, deep):
     ring = {"mesh": {"file": written(folder, "torus"), "scale": 2.0}}
     check(brought_together(SHAPES[shape], SOFT, ring, FIRM, deep), (0, 1))
+
+
+def test_an_ear_that_is_pressed_in_as_a_whole_does_not_come_out_elsewhere(folder):
+    """No vertex goes much farther than the bodies overlap: ways that lead through the whole body end nowhere."""
+    torus, animal = ({"mesh": {"file": written(folder, name), "scale": 2.0}} for name in ("torus", "animal"))
+    world = brought_together(torus, SOFT, animal, FIRM, 0.45, (0.5, 0.5, 0.1, -0.7), (1.0, 0.3, 0.1))
+    skin = world.squash(1)
+    deep = -world.distance(0, skin.rest)[0].min()
+    assert np.linalg.norm(skin.there - skin.rest, axis=1).max() < 2 * deep
 
 
 @pytest.mark.parametrize("name", ["cup", "gear", "animal"])
@@ -141,6 +172,24 @@ def test_a_ball_between_a_floor_a_wall_and_a_ball_lies_against_all_of_them():
     assert abs(ball.volume() - 1) <= 3e-3
     for other in (1, 2, 3):
         assert ball.in_contact(other).sum() > 10
+
+
+@pytest.mark.parametrize(("above", "before"), [(0.166, 0.194), (0.166, 0.17), (0.15, 0.21)])
+def test_between_the_dents_of_a_floor_and_a_wall_of_one_body_nothing_crumples(above, before):
+    """What comes out beside either comes out on ways of its own; where these meet there is no valley."""
+    corner = {"compound": [{"box": [1, 1, 0.05], "at": [0, 0, -0.025]}, {"box": [0.05, 1, 0.5], "at": [0.475, 0, 0.2]}]}
+    skin = Pressed(
+        ({"sphere": 0.22}, SOFT, (0.45 - before, 0, above), UPRIGHT), (corner, math.inf, (0, 0, 0), UPRIGHT)
+    ).squash(0)
+    assert skin.flips() == 0
+    assert abs(skin.volume() - 1) <= 3e-3
+    across = facing(skin.there, skin.triangles)
+    across /= np.linalg.norm(across, axis=1, keepdims=True)
+    middle, free = skin.there[skin.triangles].mean(axis=1), ~skin.in_contact(1)[skin.triangles].any(axis=1)
+    _, one, other = edges_of(skin.triangles)
+    valley = free[one] & free[other] & (np.einsum("ij,ij->i", across[one], middle[other] - middle[one]) > 0)
+    bend = np.degrees(np.arccos(np.clip(np.einsum("ij,ij->i", across[one], across[other]), -1, 1)))
+    assert bend[valley].max() < 35
 
 
 def test_a_bulge_leaves_the_contact_smoothly():

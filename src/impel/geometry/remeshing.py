@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.geometry.meshfiles import Surface
-from impel.geometry.scatter import SHARP, facing_of, smooth_vertices
+from impel.geometry.scatter import SHARP, facing_of, lengths, smooth_vertices
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -33,13 +33,26 @@ class Skin(NamedTuple):
 
 def edges_of(triangles: Indices) -> tuple[Indices, Indices, Indices]:
     """(E, 2) all edges of a closed mesh, each once, and the triangles on both sides."""
-    edges = np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=-1).reshape(-1, 2)
-    edges.sort(axis=1)
-    order = np.lexsort((edges[:, 1], edges[:, 0]))
-    edges = edges[order]
-    first = np.flatnonzero(np.append(True, np.any(edges[1:] != edges[:-1], axis=1)))
-    last = np.append(first[1:], len(edges)) - 1
-    return edges[first], order[first] // 3, order[last] // 3
+    count = int(triangles.max()) + 1
+    key = _keys(triangles, triangles[:, [1, 2, 0]], count).ravel()
+    # Several times faster than to sort by two columns.
+    key, order = np.divmod(np.sort(key * len(key) + np.arange(len(key))), len(key))
+    first = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
+    last = np.append(first[1:], len(key)) - 1
+    return np.stack(np.divmod(key[first], count), axis=-1), order[first] // 3, order[last] // 3
+
+
+def _keys(one: Indices, other: Indices, count: int) -> Indices:
+    """A number for each edge between two of so many vertices, which grows with those that `edges_of` lists."""
+    return np.minimum(one, other) * count + np.maximum(one, other)
+
+
+def find_edges(ends: Indices, pairs: Indices) -> tuple[Indices, NDArray[np.bool_]]:
+    """Which of the edges (E, 2) of `edges_of` have these ends (..., 2), and whether there is one at all."""
+    count = int(ends.max()) + 1
+    keys, wanted = _keys(ends[:, 0], ends[:, 1], count), _keys(pairs[..., 0], pairs[..., 1], count)
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return at, keys[at] == wanted
 
 
 def sharp_edges(vertices: Floats, triangles: Indices) -> Indices:
@@ -52,21 +65,23 @@ def sharp_edges(vertices: Floats, triangles: Indices) -> Indices:
 def vertex_normals(vertices: Floats, triangles: Indices) -> tuple[Floats, Floats]:
     """Of each vertex the mean of its triangles' normals, by area, and a third of their areas."""
     facing, double = facing_of(Surface(vertices, triangles))
-    normal, area = np.zeros_like(vertices), np.zeros(len(vertices))
-    for k in range(3):
-        np.add.at(normal, triangles[:, k], double[:, None] * facing)
-        np.add.at(area, triangles[:, k], double / 6)
-    return normal / np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None], area
+    normal = sum_at_corners(triangles, double[:, None] * facing, len(vertices))
+    area = sum_at_corners(triangles, double[:, None] / 6, len(vertices))[:, 0]
+    return normal / np.maximum(lengths(normal), 1e-300)[:, None], area
 
 
-def split_at_edges(skin: Skin) -> tuple[Indices, Indices, Floats]:
+def sum_at_corners(corners: Indices, values: Floats, count: int) -> Floats:
+    """(C, K) what the triangles around each of so many corners have together, of values (T, K)."""
+    of = corners.T.ravel()
+    return np.stack([np.bincount(of, np.tile(column, 3), count) for column in values.T], axis=-1)
+
+
+def split_at_edges(surface: Surface) -> tuple[Indices, Indices, Floats]:
     """What is drawn: corners (T, 3) of triangles, numbered so that a vertex on a sharp edge has one for each side; the
     vertex (V,) of each; and their normals (V, 3)."""
-    if not skin.edged:
-        return skin.triangles, np.arange(len(skin.vertices)), vertex_normals(skin.vertices, skin.triangles)[0]
-    corners, _, normals = smooth_vertices(Surface(skin.vertices, skin.triangles))
+    corners, _, normals = smooth_vertices(surface)
     vertex = np.empty(len(normals), np.int64)
-    vertex[corners.ravel()] = skin.triangles.ravel()
+    vertex[corners.ravel()] = surface.triangles.ravel()
     return corners, vertex, normals
 
 
@@ -93,7 +108,7 @@ def halve(skin: Skin, split: NDArray[np.bool_], project: Project) -> tuple[Skin,
     number = np.full(len(ends), -1)
     number[split] = len(vertices) + np.arange(len(cut))
     out = ways[cut].sum(axis=1)
-    out /= np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-300)
+    out /= np.maximum(lengths(out), 1e-300)[:, None]
     facing, _ = facing_of(Surface(vertices, triangles))
     sharp = np.einsum("ij,ij->i", facing[one[split]], facing[other[split]]) < SHARP
     vertices = np.concatenate([vertices, project(vertices[cut].mean(axis=1), out, sharp)])
@@ -105,10 +120,7 @@ def halve(skin: Skin, split: NDArray[np.bool_], project: Project) -> tuple[Skin,
 
 def _numbers(triangles: Indices, ends: Indices, number: Indices) -> Indices:
     """(T, 3) what `number` tells of the edges of each triangle, the first from its first corner to its second."""
-    count = int(triangles.max()) + 1
-    keys = ends[:, 0] * count + ends[:, 1]
-    after = np.roll(triangles, -1, axis=1)
-    return number[np.searchsorted(keys, np.minimum(triangles, after) * count + np.maximum(triangles, after))]
+    return number[find_edges(ends, np.stack([triangles, triangles[:, [1, 2, 0]]], axis=-1))[0]]
 
 
 def with_longest(triangles: Indices, ends: Indices, length: Floats, split: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -148,7 +160,7 @@ def collapsed(vertices: Floats, triangles: Indices, shortest: float) -> tuple[Fl
 
     for _ in range(COLLAPSES):
         ends, _, _ = edges_of(triangles)
-        length = np.linalg.norm(vertices[ends[:, 0]] - vertices[ends[:, 1]], axis=1)
+        length = lengths(vertices[ends[:, 0]] - vertices[ends[:, 1]])
         count = len(vertices)
         edged = sharp_edges(vertices, triangles)
         rank = np.bincount(edged.ravel(), minlength=count)
@@ -223,17 +235,20 @@ def turned(vertices: Floats, triangles: Indices) -> Indices:
     on what is as good as flat."""
     for _ in range(TURNS):
         ends, one, other = edges_of(triangles)
-        facing, _ = facing_of(Surface(vertices, triangles))
-        tips = [triangles[of].sum(axis=1) - ends.sum(axis=1) for of in (one, other)]
-        angles = [_angle(vertices[tip], vertices[ends[:, 0]], vertices[ends[:, 1]]) for tip in tips]
+        facing, double = facing_of(Surface(vertices, triangles))
+        total, p, q = triangles.sum(axis=1), vertices[ends[:, 0]], vertices[ends[:, 1]]
+        tips = [total[of] - ends[:, 0] - ends[:, 1] for of in (one, other)]
+        angles = [
+            np.arctan2(double[of], np.einsum("ij,ij->i", p - vertices[tip], q - vertices[tip]))
+            for of, tip in zip((one, other), tips)
+        ]
         level = np.einsum("ij,ij->i", facing[one], facing[other]) > LEVEL
         bad = np.flatnonzero(level & (angles[0] + angles[1] > math.pi + 1e-3) & (tips[0] != tips[1]))
         count = len(vertices)
-        new = np.minimum(*tips)[bad] * count + np.maximum(*tips)[bad]
-        bad = bad[~np.isin(new, ends[:, 0] * count + ends[:, 1])]
+        bad = bad[~find_edges(ends, np.stack(tips, axis=-1)[bad])[1]]
         bad = bad[np.argsort(-(angles[0] + angles[1])[bad], kind="stable")]
         # Of edges that share a triangle or would become the same one, only the worst is turned in this round.
-        _, first = np.unique(np.minimum(*tips)[bad] * count + np.maximum(*tips)[bad], return_index=True)
+        _, first = np.unique(_keys(tips[0], tips[1], count)[bad], return_index=True)
         bad = bad[np.sort(first)]
         rank = np.full(len(triangles), len(bad))
         for of in (one, other):
@@ -251,9 +266,3 @@ def turned(vertices: Floats, triangles: Indices) -> Indices:
         triangles[one[chosen]] = np.stack([tip, a, behind], -1)
         triangles[other[chosen]] = np.stack([tip, behind, b], -1)
     return triangles
-
-
-def _angle(tip: Floats, a: Floats, b: Floats) -> Floats:
-    """Of triangles at their tips."""
-    p, q = a - tip, b - tip
-    return np.arctan2(np.linalg.norm(np.cross(p, q), axis=1), np.einsum("ij,ij->i", p, q))

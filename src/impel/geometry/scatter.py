@@ -34,15 +34,16 @@ def scatter(solid: Any, size: float) -> tuple[Surface, Floats, Floats, Floats, F
     at, area, inwards = _corners(light, number, corner_area)
     smooth = np.logical_not(inwards.any(axis=1))
     curvature = np.where(smooth, _curvatures(number, at, normal), 0.0)
-    kept = np.arange(len(at))
+    kept, along = np.arange(len(at)), 0.0
     while len(kept) > MOST_POINTS:
-        free = smooth if bulge < 0.01 * size else np.ones_like(smooth)  # what is sharp all over is thinned, too
-        kept, area_of_kept = _thinned(curvature, at, normal, area, free, bulge, longest)
-        if len(kept) > MOST_POINTS:
-            bulge, longest = 1.5 * bulge, 1.1 * longest
-        else:
+        kept, area_of_kept = _thinned(curvature, at, normal, area, smooth, bulge, longest, along)
+        if len(kept) <= MOST_POINTS:
             at, normal, inwards, curvature = at[kept], normal[kept], inwards[kept], curvature[kept]
             area = area_of_kept
+        elif np.count_nonzero(smooth[kept]) > MOST_POINTS / 2:
+            bulge, longest = 1.5 * bulge, 1.1 * longest
+        else:  # it is sharp all over
+            along = max(1.2 * along, 0.3 * np.sqrt(area.sum() / MOST_POINTS))
     return light, at + INSET * size * inwards, normal, area, curvature
 
 
@@ -71,20 +72,23 @@ def _thinned(
     smooth: NDArray[np.bool_],
     bulge: float,
     longest: float,
+    along: float,
 ) -> tuple[Indices, Floats]:
-    """Which points to keep of a dense mesh, and their areas: all on sharp edges, of the others so many that the surface
-    bulges by no more than that between them."""
+    """Which points to keep of a dense mesh, and their areas: on sharp edges those that far from each other, all if that
+    is 0; of the others so many that the surface bulges by no more than that between them."""
     from scipy.spatial import KDTree
 
-    apart = np.where(smooth, np.minimum(np.sqrt(4 * bulge / np.maximum(curvature, 1e-9)), longest), 0.0)
+    apart = np.where(smooth, np.minimum(np.sqrt(4 * bulge / np.maximum(curvature, 1e-9)), longest), along)
+    goes = smooth | (along > 0.0)
     near = KDTree(at).query_ball_point(at, apart)
     gone = np.zeros(len(at), bool)
     for i in np.argsort(apart, kind="stable").tolist():
         if not gone[i]:
-            others = [j for j in near[i] if smooth[j] and j != i and normal[i] @ normal[j] > 0.0]
+            may_go = smooth if smooth[i] else goes  # a flat face does not take the points of its border
+            others = [j for j in near[i] if may_go[j] and j != i and normal[i] @ normal[j] > 0.0]
             gone[others] = True
     kept: Indices = np.flatnonzero(~gone).astype(np.int64)
-    way = 2 * float(np.median(apart[smooth]))  # a face does not lend its area to the one behind it
+    way = 2 * float(np.median(apart[goes]))  # a face does not lend its area to the one behind it
     near_by, heirs = KDTree(np.concatenate([at[kept], way * normal[kept]], axis=1)).query(
         np.concatenate([at, way * normal], axis=1), min(HEIRS, len(kept))
     )
@@ -140,10 +144,27 @@ def sharp_edges(surface: Surface) -> Floats:
 
 def facing_of(surface: Surface) -> tuple[Floats, Floats]:
     """The normals of triangles, and twice their areas."""
-    a, b, c = (surface.vertices[surface.triangles[:, k]] for k in range(3))
-    across = np.cross(b - a, c - a)
-    double = np.linalg.norm(across, axis=1)
+    across = across_of(surface)
+    double = lengths(across)
     return across / np.maximum(double, 1e-300)[:, None], double
+
+
+def across_of(surface: Surface) -> Floats:
+    """The normals of triangles, as long as twice their areas."""
+    a, b, c = (surface.vertices[of] for of in surface.triangles.T)
+    return crossed(b - a, c - a)
+
+
+def crossed(u: Floats, v: Floats) -> Floats:
+    """The cross products of rows, in a third of the time that `np.cross` takes."""
+    (a, b, c), (x, y, z) = u.T, v.T
+    return np.stack([b * z - c * y, c * x - a * z, a * y - b * x], axis=-1)
+
+
+def lengths(rows: Floats) -> Floats:
+    """How long they are, several times as fast as `np.linalg.norm`."""
+    squares: Floats = np.einsum("...j,...j->...", rows, rows)
+    return np.sqrt(squares)
 
 
 def _sides(triangles: Indices) -> tuple[Indices, Indices]:

@@ -6,21 +6,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.geometry.kinds import BLOB, CORE, CYLINDER, INNER, MESH, SKIN
+from impel.geometry.meshfiles import Surface
 from impel.geometry.remeshing import (
     Skin,
     edges_of,
+    find_edges,
     halve,
     refine,
     relax,
     split_at_edges,
+    sum_at_corners,
     turned,
-    vertex_normals,
     with_longest,
 )
-from impel.geometry.skins import grain_of, make_skin
+from impel.geometry.scatter import across_of, crossed, lengths
+from impel.geometry.skins import NORMAL_GRAIN, grain_of, make_skin
 from impel.motion.orientations import matrix_from_quaternion
 from impel.physics.skin_contacts import Cover, Touch
-from impel.physics.skin_frames import bring_onto, field_at, look_for_creases, squash_frames, survey
+from impel.physics.skin_frames import (
+    FARTHEST,
+    Drawn,
+    bring_onto,
+    field_at,
+    look_for_creases,
+    squash_frames,
+    survey,
+)
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -38,6 +49,7 @@ AT_MOST, FEWEST, MOST_VERTICES = (
 CLUSTER = 4.5  # edges: how wide the cells are whose vertices are looked at together
 NEIGHBOURS = 24  # at most, of a body in a frame
 ROWS = 4_000_000  # that are squashed in one call
+HALVES = np.arange(-FARTHEST, FARTHEST + NORMAL_GRAIN, NORMAL_GRAIN).astype(np.float16).view(np.uint16)
 
 
 class Surfaces(NamedTuple):
@@ -110,21 +122,31 @@ def _refined(touch: Touch, a: int, skin: Skin, size: float, stretches: list[Stre
     finer = refine(skin, level, project, most)
     if finer is not skin:
         skin, cover = finer, _cover(touch, a, finer, size)
-    found = np.zeros((CREASED, 2), np.int64)
-    for frame in _telling_frames(depth, size):
-        meets = next(meets for first, last, meets in stretches if first <= frame < last)
-        for _ in range(ROUNDS):
-            cut, room = CUT * size, max(most - len(skin.vertices), 0)
-            while (count := look_for_creases(touch, cover.cover, a, frame, meets, cut, found)) > room:
-                cut *= 2.0  # no room but for the worst
-            if count == 0:
-                break
-            skin = halve(skin, _which(skin, cover.order[found[:count]]), project)[0]
-            skin = skin._replace(triangles=turned(skin.vertices, skin.triangles))
-            cover = _cover(touch, a, skin, size)
-            if cut > CUT * size:
-                break
+    telling = [
+        (frame, next(meets for first, last, meets in stretches if first <= frame < last))
+        for frame in _telling_frames(depth, size)
+    ]
+    for _ in range(ROUNDS):
+        cut, room = CUT * size, max(most - len(skin.vertices), 0)
+        while len(found := _creases(touch, cover.cover, a, telling, cut)) > room:
+            cut *= 2.0  # no room but for the worst
+        if not len(found):
+            break
+        skin = halve(skin, _which(skin, cover.order[found]), project)[0]
+        skin = skin._replace(triangles=turned(skin.vertices, skin.triangles))
+        cover = _cover(touch, a, skin, size)
+        if cut > CUT * size:
+            break
     return skin, cover
+
+
+def _creases(touch: Touch, cover: Cover, a: int, telling: list[tuple[int, NDArray[np.bool_]]], cut: float) -> Indices:
+    """(C, 2) the edges of a cover that are too long in any of some frames."""
+    found, pieces = np.zeros((CREASED, 2), np.int64), [np.zeros(0, np.int64)]
+    for frame, meets in telling:
+        ends = found[: look_for_creases(touch, cover, a, frame, meets, cut, found)]
+        pieces.append(ends[:, 0] * len(cover.at) + ends[:, 1])
+    return np.stack(np.divmod(np.unique(np.concatenate(pieces)), len(cover.at)), axis=-1)
 
 
 def _telling_frames(depth: Floats, size: float) -> list[int]:
@@ -137,9 +159,9 @@ def _telling_frames(depth: Floats, size: float) -> list[int]:
 def _which(skin: Skin, pairs: Indices) -> NDArray[np.bool_]:
     """Which edges of a skin to halve, so that those with these ends (C, 2) are."""
     ends, _, _ = edges_of(skin.triangles)
-    count = len(skin.vertices)
-    split = np.isin(ends[:, 0] * count + ends[:, 1], pairs.min(axis=1) * count + pairs.max(axis=1))
-    length = np.linalg.norm(skin.vertices[ends[:, 0]] - skin.vertices[ends[:, 1]], axis=1)
+    split = np.zeros(len(ends), bool)
+    split[find_edges(ends, pairs)[0]] = True
+    length = lengths(skin.vertices[ends[:, 0]] - skin.vertices[ends[:, 1]])
     return with_longest(skin.triangles, ends, length, split)
 
 
@@ -150,7 +172,7 @@ def _principal(skin: Skin, centre: Floats, turn: Floats) -> Skin:
 
 def _edge_length(skin: Skin) -> float:
     ends = skin.vertices[skin.triangles]
-    return float(np.median(np.linalg.norm(ends - np.roll(ends, 1, axis=1), axis=-1)))
+    return float(np.median(lengths(ends - ends[:, [2, 0, 1]])))
 
 
 def _on_field(touch: Touch, a: int, skin: Skin) -> Skin:
@@ -165,7 +187,11 @@ def _gradients(touch: Touch, a: int, at: Floats) -> Floats:
     """Which way leads straight out of a body at points of its surface."""
     value, gradient = np.empty(len(at)), np.empty_like(at)
     field_at(touch.shapes, a, np.ascontiguousarray(at), value, gradient)
-    return gradient / np.maximum(np.linalg.norm(gradient, axis=1, keepdims=True), 1e-300)
+    return _unit(gradient)
+
+
+def _unit(rows: Floats) -> Floats:
+    return rows / np.maximum(lengths(rows), 1e-300)[:, None]
 
 
 def _projected(touch: Touch, a: int, at: Floats, out: Floats, sharp: NDArray[np.bool_]) -> Floats:
@@ -182,35 +208,47 @@ def _cover(touch: Touch, a: int, skin: Skin, size: float) -> Covered:
     number = np.empty_like(order)
     number[order] = np.arange(len(order))
     vertices, ways, triangles = skin.vertices[order], skin.ways[order], number[skin.triangles]
-    corners, vertex, facing = split_at_edges(skin._replace(vertices=vertices, triangles=triangles))
-    normal, area = vertex_normals(vertices, triangles)
-    sharp = np.bincount(vertex, minlength=len(vertices)) > 1
-    normal[~sharp] = _gradients(touch, a, vertices)[~sharp]
-    drawn = facing.copy()
-    drawn[~sharp[vertex]] = normal[vertex[~sharp[vertex]]]
-    p, q, r = (vertices[triangles[:, k]] for k in range(3))
-    across = np.cross(q - p, r - p)
-    total = np.zeros_like(facing)
-    for k in range(3):
-        np.add.at(total, corners[:, k], across)
+    across, below = across_of(Surface(vertices, triangles)), _volumes(vertices, ways, triangles)
+    total = sum_at_corners(triangles, across, len(vertices))
+    area = sum_at_corners(triangles, lengths(across)[:, None] / 6, len(vertices))[:, 0]
+    normal, corners, vertex = _gradients(touch, a, vertices), triangles, np.arange(len(vertices))
+    sharp, drawn = np.zeros(len(vertices), bool), normal
+    if skin.edged:
+        corners, vertex, drawn = split_at_edges(Surface(vertices, triangles))
+        sharp = np.bincount(vertex, minlength=len(vertices)) > 1
+        normal[sharp] = _unit(total)[sharp]
+        drawn[~sharp[vertex]] = normal[vertex[~sharp[vertex]]]
+        total = sum_at_corners(corners, across, len(vertex))
     count, corner_count = len(vertices), len(vertex)
     most = min(NEIGHBOURS, len(touch.softness))
     entries = most * count
     cover = Cover(
         at=vertices, normal=normal, way=ways, area=area, lift=np.einsum("ij,ij->i", normal, ways),
         triangles=np.ascontiguousarray(triangles), corners=np.ascontiguousarray(corners, np.int64), vertex=vertex,
-        across=across, facing=total, drawn=drawn, sharp=sharp.astype(np.int64),
-        cluster=cluster, ball=ball,
-        size=size, grain=grain_of(size), volume=float(np.einsum("ij,ij", p, np.cross(q, r))) / 6,
-        place=np.zeros((count, 3)), free=np.zeros(count), held=np.zeros(count, np.int64),
+        across=across, facing=total, drawn=drawn, apart=drawn - _unit(total), sharp=sharp.astype(np.int64),
+        swell=np.concatenate([below, below.sum(axis=0, keepdims=True)]), cluster=cluster, ball=ball,
+        size=size, grain=grain_of(size),
+        place=np.zeros((count, 3)), free=np.zeros(count), many=np.zeros(1, np.int64),
+        beside=np.zeros(len(triangles), np.int64), out=np.zeros(across.shape), held=np.zeros(count, np.int64),
         against=np.zeros(count, np.int64), by=np.zeros((count, 3)),
-        around=np.zeros((corner_count, 3)), middle=np.zeros((count, 3)), mates=np.zeros(count),
+        around=np.zeros((corner_count, 3)), turns=np.zeros(corner_count, np.int64),
+        middle=np.zeros((count, 3)), mates=np.zeros(count),
         first=np.zeros(most + 1, np.int64), other=np.zeros(most, np.int64), width=np.zeros(most),
-        to=np.zeros((most, 12)),
+        mean=np.zeros((most, 3)), alone=np.zeros((most, 2)), to=np.zeros((most, 12)),
         of=np.zeros(entries, np.int64), away=np.zeros(entries), over=np.zeros(entries), steep=np.zeros(entries),
         go=np.zeros((entries, 3)), ring=np.zeros(entries),
     )  # fmt: skip
     return Covered(cover, order, order[vertex], corners, drawn)
+
+
+def _volumes(vertices: Floats, ways: Floats, triangles: Indices) -> Floats:
+    """(T, 4) the volume below each triangle, down to the origin, as a polynomial of how far its corners move along
+    their ways."""
+    (p, u), (q, v), (r, w) = ((vertices[of], ways[of]) for of in triangles.T)
+    qr, vw = crossed(q, r), crossed(v, w)
+    mixed = crossed(q, w) + crossed(v, r)
+    terms = (p * qr, u * qr + p * mixed, u * mixed + p * vw, u * vw)
+    return np.stack([term.sum(axis=1) for term in terms], axis=-1) / 6
 
 
 def _clusters(vertices: Floats, edge: float) -> tuple[Indices, Indices, Floats]:
@@ -224,9 +262,16 @@ def _clusters(vertices: Floats, edge: float) -> tuple[Indices, Indices, Floats]:
     ends = np.append(first, len(order))
     at = vertices[order]
     middle = np.add.reduceat(at, first) / np.diff(ends)[:, None]
-    away = np.linalg.norm(at - np.repeat(middle, np.diff(ends), axis=0), axis=1)
+    away = lengths(at - np.repeat(middle, np.diff(ends), axis=0))
     ball = np.column_stack([middle, np.maximum.reduceat(away, first)])
     return order, np.stack([ends[:-1], ends[1:]], -1), ball
+
+
+def drawn_of(cover: Cover, axes: Floats) -> Drawn:
+    """How a skin in principal axes looks in its shape's frame."""
+    turn = matrix_from_quaternion(axes)
+    grains = np.round((cover.drawn @ turn.T + FARTHEST) / NORMAL_GRAIN).astype(np.int64)
+    return Drawn(tuple(axes.tolist()), cover.way[cover.vertex] @ turn.T, HALVES[grains], HALVES)
 
 
 def _squashed(
@@ -236,8 +281,7 @@ def _squashed(
     frames, count = stretches[-1][1], len(cover.vertex)
     rows = max(min(frames * count, ROWS), count)  # memory that is not written costs nothing
     first, ends, depth = np.zeros(frames + 1, np.int64), np.zeros(frames + 1, np.int64), np.zeros(frames)
-    singles = np.empty((count, 3), np.float32)
-    turn = tuple(axes.tolist())
+    drawn = drawn_of(cover, axes)
     pieces = []
     for start, last, meets in stretches:
         frame = start
@@ -247,10 +291,7 @@ def _squashed(
                 np.empty((rows, 3), np.float32),
                 np.empty((rows, 3), np.uint16),
             )
-            done = squash_frames(
-                touch, cover, a, frame, last, meets, least, turn, ends, index, shift, normal, singles,
-                singles.view(np.uint32), depth,
-            )  # fmt: skip
+            done = squash_frames(touch, cover, drawn, a, frame, last, meets, least, ends, index, shift, normal, depth)
             first[frame + 1 : done + 1] = first[frame] + ends[frame + 1 : done + 1]
             own = slice(0, int(ends[done]))
             pieces.append((index[own], shift[own], normal[own].view(np.float16)))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from impel.geometry.fields import Shapes, field
-from impel.geometry.kinds import PLANE, RADIUS
+from impel.geometry.kinds import INNER, PLANE, RADIUS
 from impel.kernel import Floats2, Floats3, Integers2, kernel, struct
 from impel.motion.rotations import (
     axpy,
@@ -28,6 +28,7 @@ from impel.motion.rotations import (
     sub,
     unrotate,
 )
+from impel.physics.far_sides import FACING, core_below, may_be_past, way_clear
 from impel.physics.pressures import pressure, slope
 
 Floats = NDArray[np.float64]
@@ -37,9 +38,6 @@ Vectors = Annotated[Floats2, 3]
 SHALLOW = 0.35  # cosine of the angle at which a surface meets another from which on it bulges in full ...
 STEEP = 0.4  # ... if the way to the shared surface is no longer than 1/this of the depth
 FLATTEST = 0.15  # a way onto the shared surface that is longer than 1/this of the depth is taken for that long
-FACING = (
-    0.7  # cosine between straight out of a neighbour and straight into a body from which on the two face each other
-)
 
 
 @struct
@@ -70,32 +68,39 @@ class Cover:
     vertex: Integers  # (V,) of each corner
     across: Vectors  # (T, 3) normals of triangles at rest, as long as twice their areas
     facing: Vectors  # (V, 3) the sum of these at each corner ...
-    drawn: Vectors  # (V, 3) ... and as it is drawn at rest
+    drawn: Vectors  # (V, 3) ... as it is drawn at rest ...
+    apart: Vectors  # (V, 3) ... and from the direction of the one to the other
     sharp: Integers  # (W,) lies on a sharp edge
+    swell: Floats2  # (T + 1, 4) volume below each triangle, and below all: polynomials of how far all has come out
     cluster: Integers2  # (C, 2) first and last + 1 of vertices that are looked at together ...
     ball: Floats2  # (C, 4) ... and a ball that holds them
     size: float  # m, its largest side
     grain: float  # m: where its vertices are is told in multiples of this
-    volume: float  # m³
     # Room for a frame:
     place: Vectors  # (W, 3) where the vertices are
-    free: Floats  # (W,) how much of the swelling each takes
+    free: Floats  # (W,) how much of the swelling each takes: 1 for what no neighbour is near
+    many: Integers  # (1,) how many triangles have a corner that a neighbour is near to ...
+    beside: Integers  # (T,) ... which ...
+    out: Vectors  # (T, 3) ... and which way they face, twice as long as their areas
     held: Integers  # (W,) how many neighbours it lies against ...
     against: Integers  # (W,) ... the last of these ...
     by: Vectors  # (W, 3) ... and which way the surface faces there
-    around: Vectors  # (V, 3)
+    around: Vectors  # (V, 3) which way a corner faces that ...
+    turns: Integers  # (V,) ... does not face as at rest
     middle: Vectors  # (W, 3) of the neighbours of a vertex, and how many there are
     mates: Floats  # (W,)
     first: Integers  # (P + 1,) entries of each neighbour
     other: Integers  # (P,) which body it is
     width: Floats  # (P,) how wide the ring around the contact is
+    mean: Vectors  # (P, 3) which way leads out of it in the middle of the contact ...
+    alone: Floats2  # (P, 2) ... how far each vertex has its own, of those that face it and of all
     to: Floats2  # (P, 12) from the skin's frame to the neighbour's
     of: Integers  # (E,) vertex of an entry
     away: Floats  # (E,) its distance from the neighbour, at rest
     over: Floats  # (E,) how far it is beyond the shared surface, at rest
     steep: Floats  # (E,) by how much that falls along ...
-    go: Vectors  # (E, 3) ... the way on which it is brought there
-    ring: Floats  # (E,) volume that comes out there if the ring has no end
+    go: Vectors  # (E, 3) ... the way on which it is brought there; before it is chosen, straight out of the neighbour
+    ring: Floats  # (E,) volume that comes out there if the ring has no end; negative before the way is chosen
 
 
 @kernel
@@ -152,8 +157,19 @@ def _back(to, k, g):
 @kernel
 def judge(touch, a, b, to, k, p):
     """How far a point is beyond the surface shared with a neighbour, and the gradient of that: out of the skin."""
-    phi_b, g = field(touch.shapes, b, _there(to, k, p))
-    u = _back(to, k, g)
+    return judge_at(touch, a, b, p, *distance_from(touch, b, to, k, p))
+
+
+@kernel(inline=True)
+def distance_from(touch, b, to, k, p):
+    """How far a point is from a neighbour, and which way leads straight out of it."""
+    phi, g = field(touch.shapes, b, _there(to, k, p))
+    return phi, _back(to, k, g)
+
+
+@kernel
+def judge_at(touch, a, b, p, phi_b, u):
+    """The same where the distance from the neighbour is known, and the way out of it."""
     if touch.softness[b] == 0.0:
         return -phi_b, scale(u, -1.0)
     phi_a, n = field(touch.shapes, a, p)
@@ -176,63 +192,98 @@ def _near(touch, frame, a, b, reach):
 
 
 @kernel
-def _list_neighbour(touch, cover, frame, a, b, k, reach):
-    """Note the vertices that are nearer to a neighbour than `reach`; returns the distance of the nearest."""
-    _look_from(touch, frame, a, b, cover.to, k)
-    cover.other[k] = b
-    to, e, nearest, mean, total = cover.to, cover.first[k], math.inf, (0.0, 0.0, 0.0), 0.0
-    for c in range(len(cover.ball)):
-        phi, _ = field(touch.shapes, b, _there(to, k, get3(cover.ball, c)))
-        if phi > cover.ball[c, 3] + reach:
-            continue
-        for i in range(cover.cluster[c, 0], cover.cluster[c, 1]):
-            phi, g = field(touch.shapes, b, _there(to, k, get3(cover.at, i)))
-            if phi > reach:
-                continue
-            nearest = min(nearest, phi)
-            u = _back(to, k, g)
-            cover.of[e], cover.away[e] = i, phi
-            cover.over[e], cover.steep[e] = beyond(touch, a, b, 0.0, phi)
-            set3(cover.go, e, u)
-            if phi < 0.0:
-                out = sub(u, get3(cover.way, i))
-                mean = axpy(-cover.area[i] * phi, out, mean)
-                total -= cover.area[i] * phi * norm(out)
-            e += 1
-    cover.first[k + 1] = e
-    length = norm(mean)
-    if length > 0.0:
-        mean = scale(mean, 1.0 / length)
-    _choose_ways(cover, k, mean, ramp(1.0 - 2.0 * length / total) if total > 0.0 else 0.0)
-    return nearest
+def near_side(touch, cover, a, b, k, i, p, phi, u):
+    """Where the way of a vertex to a place ends: in the middle of a neighbour if it would be past that, else there. How
+    far that is from the neighbour, and which way leads straight out of it, as they are told for the place."""
+    core = core_below(touch, a, get3(cover.at, i), get3(cover.way, i))
+    share = way_clear(touch, b, _there(cover.to, k, core), _there(cover.to, k, p))
+    if share == 1.0:
+        return p, phi, u
+    p = axpy(share, sub(p, core), core)
+    phi, u = distance_from(touch, b, cover.to, k, p)
+    return p, phi, scale(u, 1.0 / max(norm(u), 1e-9))
 
 
 @kernel
-def _choose_ways(cover, k, mean, scattered):
+def _list_neighbour(touch, cover, frame, a, b, k, reach):
+    """Note the vertices that are nearer to a neighbour than `reach`, and which way leads straight out of it there."""
+    _look_from(touch, frame, a, b, cover.to, k)
+    cover.other[k] = b
+    to, e = cover.to, cover.first[k]
+    wide = reach if touch.shapes.kind[b] == PLANE else max(reach, touch.extent[a, INNER])
+    for c in range(len(cover.ball)):
+        phi, _ = field(touch.shapes, b, _there(to, k, get3(cover.ball, c)))
+        if phi > cover.ball[c, 3] + wide:
+            continue
+        for i in range(cover.cluster[c, 0], cover.cluster[c, 1]):
+            p = get3(cover.at, i)
+            phi, u = distance_from(touch, b, to, k, p)
+            if may_be_past(touch, a, b, phi, dot(u, get3(cover.way, i))):
+                near, phi, u = near_side(touch, cover, a, b, k, i, p, phi, u)
+                phi += dot(u, sub(p, near))
+            if phi > reach:
+                continue
+            cover.of[e], cover.away[e] = i, phi
+            cover.over[e], cover.steep[e] = beyond(touch, a, b, 0.0, phi)
+            set3(cover.go, e, u)
+            cover.ring[e] = -1.0
+            e += 1
+    cover.first[k + 1] = e
+
+
+@kernel
+def choose_ways(cover, k, until):
     """Along which way each vertex comes onto the surface that is shared with a neighbour: between straight out of the
-    neighbour and straight into the body.
+    neighbour and straight into the body. Only what is no farther away than so much is likely to need one.
 
     Out of the neighbour as in the middle of the contact, `mean`, for what leads out of a box is another way beyond each
     of its edges, and what leads out of a ball would lead past the edges of a box. But where a contact goes round, as
     that of a ball and the cup that it lies in, what faces each other has its own way; and each vertex has where the
-    ways are `scattered`, from 0 to 1, so that their mean tells nothing: as in the hole of a ring.
+    ways are scattered, so that their mean tells nothing: as in the hole of a ring.
     """
+    mean, total = (0.0, 0.0, 0.0), 0.0
+    for e in range(cover.first[k], cover.first[k + 1]):
+        if cover.away[e] < 0.0:
+            i = cover.of[e]
+            out, weight = sub(get3(cover.go, e), get3(cover.way, i)), -cover.area[i] * cover.away[e]
+            mean = axpy(weight, out, mean)
+            total += weight * norm(out)
+    length = norm(mean)
+    mean = scale(mean, 1.0 / length) if length > 0.0 else mean
     round_by = 0.0
     for e in range(cover.first[k], cover.first[k + 1]):
-        u = get3(cover.go, e)
-        if cover.away[e] < 0.0 and -dot(get3(cover.way, cover.of[e]), u) > FACING:
-            round_by = max(round_by, ramp(1.0 - 2.0 * dot(u, mean)))
+        if cover.away[e] < 0.0:
+            u = get3(cover.go, e)
+            if -dot(get3(cover.way, cover.of[e]), u) > FACING:
+                round_by = max(round_by, ramp(1.0 - 2.0 * dot(u, mean)))
+    set3(cover.mean, k, mean)
+    cover.alone[k, 0] = round_by
+    cover.alone[k, 1] = ramp(1.0 - 2.0 * length / total) if total > 0.0 else 0.0
     for e in range(cover.first[k], cover.first[k + 1]):
-        i, share, u = cover.of[e], cover.steep[e], get3(cover.go, e)
-        n, way = get3(cover.normal, i), get3(cover.way, i)
-        own = max(scattered, round_by * ramp((-dot(way, u) - FACING) / (1.0 - FACING)))
-        out = axpy(1.0 - own, mean, scale(u, own))
-        go = sub(scale(out, 1.0 / max(norm(out), 1e-9)), way)
-        length = norm(go)
-        go = scale(go, 1.0 / length) if length > 0.3 else u
-        set3(cover.go, e, go)
-        cover.steep[e] = max(share * dot(u, go) - (1.0 - share) * dot(n, go), FLATTEST)
-        cover.ring[e] = ramp(-dot(way, u) / SHALLOW) * ramp((cover.steep[e] - STEEP) / SHALLOW) / cover.steep[e]
+        if cover.away[e] <= until:
+            choose_way(cover, k, e)
+
+
+@kernel
+def choose_way(cover, k, e):
+    """The same for one vertex, once."""
+    if cover.ring[e] >= 0.0:
+        return
+    i, share, u = cover.of[e], cover.steep[e], get3(cover.go, e)
+    n, way = get3(cover.normal, i), get3(cover.way, i)
+    facing = -dot(way, u)
+    straight = ramp((facing - FACING) / (1.0 - FACING))
+    own = max(cover.alone[k, 1], cover.alone[k, 0] * straight)
+    out = axpy(1.0 - own, get3(cover.mean, k), scale(u, own))
+    go = sub(scale(out, 1.0 / max(norm(out), 1e-9)), way)
+    length = norm(go)
+    go = scale(go, 1.0 / length) if length > 0.3 else u
+    steep = max(share * dot(u, go) - (1.0 - share) * dot(n, go), FLATTEST)
+    set3(cover.go, e, go)
+    cover.steep[e] = steep
+    # Halfway between two sides, as of a floor and a wall, the rings of both end: from there on another way leads out.
+    alike = 1.0 - cover.alone[k, 0] * (1.0 - straight)
+    cover.ring[e] = alike * ramp(facing / SHALLOW) * ramp((steep - STEEP) / SHALLOW) / steep
 
 
 @kernel

@@ -1,106 +1,121 @@
 """The skin of a soft body, frame by frame: where others press it, where it must be finer, and what has moved."""
 
 import math
+from typing import Annotated
 
 import numpy as np
+from numpy.typing import NDArray
 
 from impel.geometry.fields import field
 from impel.geometry.kinds import INNER
 from impel.geometry.skins import NORMAL_GRAIN
-from impel.kernel import kernel
-from impel.motion.rotations import add, axpy, cross, dot, get3, norm, rotate, scale, set3, sub
-from impel.physics.skin_contacts import judge, list_neighbours
+from impel.kernel import kernel, struct
+from impel.motion.rotations import add, axpy, dot, get3, norm, scale, set3, sub, transform
+from impel.physics.patches import rows_of
+from impel.physics.skin_contacts import Vectors, judge, list_neighbours
 from impel.physics.squash import squash, untangle
 
 SHARP_RIM, COARSE = 0.5, 40.0  # of its length, by which an edge that leads into a contact changes if the rim is sharp;
 # how long it must be then, in lengths by which edges may cut corners
+FARTHEST = 2.0  # from 0, of numbers that are written as float16
+
+Halves = NDArray[np.uint16]
+Halves2 = Annotated[Halves, 2]
 
 
 @kernel
 def face(cover):
-    """Which way each corner faces: on a contact as the shared surface does, elsewhere as its triangles do now, where
+    """Which way corners face: on a contact as the shared surface does, elsewhere as their triangles do now, where
     these differ from what they did at rest."""
-    for v in range(len(cover.around)):
-        set3(cover.around, v, (0.0, 0.0, 0.0))
-    for t in range(len(cover.triangles)):
-        i, j, k = cover.triangles[t, 0], cover.triangles[t, 1], cover.triangles[t, 2]
-        if cover.free[i] + cover.free[j] + cover.free[k] < 3.0:
-            p = get3(cover.place, i)
-            out = cross(sub(get3(cover.place, j), p), sub(get3(cover.place, k), p))
-            out = sub(out, get3(cover.across, t))
-            for c in range(3):
-                v = cover.corners[t, c]
-                set3(cover.around, v, add(get3(cover.around, v), out))
-    for v in range(len(cover.around)):
-        i = cover.vertex[v]
-        if cover.held[i] == 1 and cover.sharp[i] == 0:
-            out = get3(cover.by, i)
-        else:
-            out = get3(cover.around, v)
-            if dot(out, out) == 0.0:
-                set3(cover.around, v, get3(cover.drawn, v))
-                continue
-            # As much as its triangles have turned, it has: at rest they do not face exactly as it does.
-            out = add(out, get3(cover.facing, v))
+    for v in range(len(cover.turns)):
+        cover.turns[v] = 0
+        set3(cover.around, v, get3(cover.facing, v))
+    for n in range(cover.many[0]):
+        t = cover.beside[n]
+        out = sub(get3(cover.out, n), get3(cover.across, t))
+        for c in range(3):
+            v = cover.corners[t, c]
+            set3(cover.around, v, add(get3(cover.around, v), out))
+            cover.turns[v] = 1
+    for v in range(len(cover.turns)):
+        if cover.turns[v] != 0:
+            i, out = cover.vertex[v], get3(cover.around, v)
+            if cover.held[i] == 1 and cover.sharp[i] == 0:
+                out = get3(cover.by, i)
+            else:
+                # As much as its triangles have turned, it has: at rest they do not face exactly as it does.
+                out = axpy(1.0 / max(norm(out), 1e-300), out, get3(cover.apart, v))
             length = norm(out)
-            rest = norm(get3(cover.facing, v))
-            out = axpy(1.0 / max(length, 1e-300), out, axpy(-1.0 / rest, get3(cover.facing, v), get3(cover.drawn, v)))
-        length = norm(out)
-        set3(cover.around, v, scale(out, 1.0 / length) if length > 1e-6 else get3(cover.drawn, v))
+            set3(cover.around, v, scale(out, 1.0 / length) if length > 1e-6 else get3(cover.drawn, v))
+
+
+@struct
+class Drawn:
+    """How corners are drawn that no neighbour is near to, in the frame of the body's shape."""
+
+    turn: tuple[float, float, float, float]  # leads there from the skin's frame
+    way: Vectors  # (V, 3) on which each comes out ...
+    normal: Halves2  # (V, 3) ... and the bits of which way it faces
+    halves: Halves  # the bits, as float16, of what is so many grains above -FARTHEST
 
 
 @kernel
-def squash_frames(touch, cover, a, frame, last, meets, least, turn, first, index, shift, normal, singles, bits, depth):
+def squash_frames(touch, cover, drawn, a, frame, last, meets, least, first, index, shift, normal, depth):
     """Write down, frame by frame, which corners lie on a contact or have moved by more than `least`, how far, and which
     way they face.
 
-    `turn` leads from the skin's frame to that of the body's shape; `first` (F + 1,) tells which rows are a frame's,
-    `depth` (F,) how deep the skin is pressed in. Normals are written as the bits of float16; `singles` (V, 3) are room
-    for float32, of which `bits` are the bits. Returns the frame that there is no more room for.
+    `first` (F + 1,) tells which rows are a frame's, `depth` (F,) how deep the skin is pressed in. Normals are written
+    as the bits of float16. Returns the frame that there is no more room for.
     """
-    count = 0
+    row = 0
     while frame < last:
-        first[frame] = count
-        if count + len(cover.vertex) > len(index):
+        first[frame] = row
+        if row + len(cover.vertex) > len(index):
             return frame
-        depth[frame] = squash(touch, cover, frame, a, meets)
+        depth[frame], swollen = squash(touch, cover, frame, a, meets)
         if depth[frame] > 0.0:
             untangle(touch, cover, a)
             face(cover)
-            moved = 0
-            for v in range(len(cover.vertex)):
-                i = cover.vertex[v]
-                way = sub(get3(cover.place, i), get3(cover.at, i))
-                if cover.held[i] > 0 or dot(way, way) > least * least:
-                    index[count + moved] = v
-                    set3(shift, count + moved, _in_grains(rotate(turn, way), cover.grain))
-                    set3(singles, moved, _in_grains(rotate(turn, get3(cover.around, v)), NORMAL_GRAIN))
-                    moved += 1
-            _shorten(bits, moved, normal, count)
-            count += moved
+            row = _write(cover, drawn, swollen, least, row, index, shift, normal)
         frame += 1
-        first[frame] = count
+        first[frame] = row
     return frame
+
+
+@kernel
+def _write(cover, drawn, swollen, least, row, index, shift, normal):
+    """Write down a frame from a row on; returns the row after it."""
+    turn, all_move = rows_of(drawn.turn), abs(swollen) > least
+    for v in range(len(cover.vertex)):
+        if cover.turns[v] == 0:
+            if all_move:
+                index[row] = v
+                set3(shift, row, _in_grains(scale(get3(drawn.way, v), swollen), cover.grain))
+                for c in range(3):
+                    normal[row, c] = drawn.normal[v, c]
+                row += 1
+            continue
+        i = cover.vertex[v]
+        way = sub(get3(cover.place, i), get3(cover.at, i))
+        if all_move or cover.held[i] > 0 or dot(way, way) > least * least:
+            index[row] = v
+            set3(shift, row, _in_grains(transform(turn, way), cover.grain))
+            out = transform(turn, get3(cover.around, v))
+            for c in range(3):
+                normal[row, c] = drawn.halves[int((out[c] + FARTHEST) / NORMAL_GRAIN + 0.5)]
+            row += 1
+    return row
 
 
 @kernel(inline=True)
 def _in_grains(v, grain):
     """The nearest whole multiples: what is written in these takes little room in a file."""
+    many = 1.0 / grain  # powers of two, both
     return (
-        grain * math.floor(v[0] / grain + 0.5),
-        grain * math.floor(v[1] / grain + 0.5),
-        grain * math.floor(v[2] / grain + 0.5),
+        grain * math.floor(v[0] * many + 0.5),
+        grain * math.floor(v[1] * many + 0.5),
+        grain * math.floor(v[2] * many + 0.5),
     )
-
-
-@kernel
-def _shorten(bits, count, halves, first):
-    """Numbers from -2 to 2 with half as many digits: from the bits of float32 to those of float16."""
-    for i in range(count):
-        for k in range(3):
-            long = np.int64(bits[i, k])
-            size = (long & 0x7FFFFFFF) - 0x38000000 + 0x0FFF + (long >> 13 & 1)  # another zero of exponents; to even
-            halves[first + i, k] = (long >> 16 & 0x8000) | (size >> 13 if size > 0x00800000 else 0)
 
 
 @kernel
@@ -132,10 +147,11 @@ def look_for_creases(touch, cover, a, frame, meets, most, found):
     """Squash the skin in one frame, and list the edges of its triangles that cut corners of a shared surface by more
     than `most`, or lead down into a contact with a sharp rim; as far as there is room. Returns how many there are."""
     count = 0
-    if squash(touch, cover, frame, a, meets) == 0.0:
+    if squash(touch, cover, frame, a, meets)[0] == 0.0:
         return count
     untangle(touch, cover, a)
-    for t in range(len(cover.triangles)):
+    for n in range(cover.many[0]):
+        t = cover.beside[n]
         for c in range(3):
             i, j = cover.triangles[t, c], cover.triangles[t, (c + 1) % 3]
             if i > j or cover.held[i] + cover.held[j] == 0 or count == len(found):
