@@ -91,6 +91,25 @@ def test_what_hardly_moves_is_left_out(tmp_path):
     assert clean(tmp_path / "take.glb")
 
 
+def test_what_all_frames_have_in_common_is_told_once(tmp_path):
+    """A ball swells by ever other shares, and is dented at another place in each frame."""
+    take = bounce()
+    rng = np.random.default_rng(1)
+    everywhere = np.arange(len(MESH[0]))
+    moved = []
+    for _ in take.time:
+        shift = rng.uniform(0.02, 0.06) * MESH[0]
+        dented = np.linalg.norm(MESH[0] - RADIUS * MESH[1][rng.integers(len(MESH[1]))], axis=1) < 0.3 * RADIUS
+        shift[dented] *= 0.5
+        moved.append((everywhere, shift, MESH[1]))
+    take.soft = pack("ball", MESH, moved)
+    write_glb(take, tmp_path / "take.glb")
+    assert (tmp_path / "take.glb").stat().st_size < len(take.time) * 24 * len(MESH[0]) / 4
+    seen = Viewer(tmp_path / "take.glb").surface("ball", len(take.time))[0]
+    assert np.linalg.norm(seen - simulated(take, "ball")[0], axis=-1).max() < tolerance(MESH[0])
+    assert clean(tmp_path / "take.glb")
+
+
 def test_a_frame_that_is_hardly_touched_has_no_shape_of_its_own(tmp_path):
     """An empty shape is no valid one."""
     take = bounce(spin=0.2)

@@ -35,15 +35,17 @@ class Buffer:
         return self._accessor(accessor)
 
     def add_morph(self, shifts: NDArray[np.float32], turns: NDArray[np.float32]) -> dict[str, int]:
-        """Append a shape of a mesh, as attributes: of all vertices, or of those that move, if that is shorter."""
-        moved = moved_by(shifts, turns)
-        if moved is None:
+        """Append a shape of a mesh, as attributes: of all vertices, or of those that move or turn, if that is
+        shorter."""
+        told = moved_by(shifts, turns)
+        if not told:
             places = self.add(shifts, target=VERTICES, bounds=True)
             return {"POSITION": places, "NORMAL": self.add(turns, target=VERTICES)}
-        indices = {"bufferView": self._view(moved.astype(np.uint32)), "componentType": UNSIGNED_INT}
+        views = [self._view(index.astype(np.uint32)) for index in told]
         attributes = {}
-        for name, values in (("POSITION", shifts), ("NORMAL", turns)):
-            some = {"count": len(moved), "indices": indices, "values": {"bufferView": self._view(values[moved])}}
+        for name, values, index, view in zip(("POSITION", "NORMAL"), (shifts, turns), 2 * told, 2 * views):
+            indices = {"bufferView": view, "componentType": UNSIGNED_INT}
+            some = {"count": len(index), "indices": indices, "values": {"bufferView": self._view(values[index])}}
             accessor = {"componentType": FLOAT, "count": len(values), "type": "VEC3", "sparse": some}
             if name == "POSITION":  # most vertices stay where they are, so the bounds hold 0
                 accessor |= {"min": values.min(axis=0).tolist(), "max": values.max(axis=0).tolist()}

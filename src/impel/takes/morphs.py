@@ -1,8 +1,9 @@
 """Soft surfaces as other programs know them: a few shapes of each mesh, and how much of each it wears at every frame.
 
 A take tells where every vertex is at every frame. Frames between two others, at rest and in slow presses, need no shape
-of their own. What is left is mixed of a few singular shapes where these take much less room, as for a ball that
-bounces; one that spins shows another side at each moment, and there every frame is a shape.
+of their own. Of what is left all frames have much in common, as when a ball bounces, or swells wherever it is touched:
+that is mixed of a few singular shapes, and each frame has a shape of its own for the few vertices that these leave too
+far away. A ball that spins shows another side at each moment, and there every frame is a shape.
 """
 
 from typing import Any, NamedTuple
@@ -17,12 +18,14 @@ Singles = NDArray[np.float32]
 
 WITHIN = 1e-3  # m: so near are the vertices to those of the take ...
 WITHIN_SIZE = 0.0025  # ... or this much of the body's longest side, whichever is less
-BETWEEN = 0.25  # of that may be lost between frames that are kept, as much again by taking like ones for one, ...
-TRIMMED = 0.2  # ... and this by leaving out what hardly moves, and turns by no more than ...
-TURNED = 0.02  # ... this (a change of a unit normal)
-WORTH = 0.5  # of the room of one shape a frame: what is mixed must take no more, for it is not exact
+BETWEEN, LIKE = 0.35, 0.2  # of that may be lost between frames that are kept, and by taking like ones for one, ...
+TRIMMED = 0.4  # ... and this by leaving out what hardly moves; the rest is rounding
+TURNED = 0.04  # a change of a unit normal that is not seen
+WORTH = 0.75  # of the room of one shape a frame: what is mixed must take no more, for each frame wears many shapes
+SIMPLER = 1.5  # x the room is well spent if then no frame needs a shape of its own
 ROUNDING = 1e-6  # of a weight
-VERTEX, NUMBER, WEIGHT = 24, 4, 4  # bytes of a vertex of a shape (how it moves and turns), its number, a weight
+VERTEX, NUMBER, WEIGHT = 24, 4, 4  # bytes of a vertex of a shape (how it moves and turns), its number, a weight ...
+SHAPE = 800  # ... and what a file says of each shape
 
 
 class Morphs(NamedTuple):
@@ -47,31 +50,53 @@ def morphs_of(take: Take, name: str) -> Morphs:
     mixed = _between(keys, frames)
     shaped = np.diff(take.soft[f"{name}.first"])[keys] > 0
     keys, mixed = keys[shaped], mixed[:, shaped]
-    keys, mixed, unlike = _unlike(take, name, keys, mixed, BETWEEN * within)
+    keys, mixed, unlike = _unlike(take, name, keys, mixed, LIKE * within)
     shifts, turns = np.zeros((2, len(keys), len(rest), 3), np.float32)
     for k, frame in enumerate(keys):
         index, there, facing = moved_at(take, name, int(frame))
         shifts[k, index], turns[k, index] = there - rest[index], facing - normals[index]
     trimmed = _trimmed(shifts, turns, TRIMMED * within)
-    shown = np.any(trimmed[0], axis=(1, 2)) | np.any(trimmed[1], axis=(1, 2))
-    room = sum(_bytes(*shape) for shape in zip(*trimmed)) + WEIGHT * frames * len(keys)
-    each = VERTEX * len(rest) + WEIGHT * frames
-    few = _singular(shifts, turns, mixed, within - lost - unlike, int(WORTH * room) // each - 1)
+    most = int(WORTH * _room(*trimmed, frames))
+    few = _shared(shifts, turns, mixed, TRIMMED * within, within - lost - unlike, most)
     if few is not None:
         return few
+    shown = _shows(*trimmed)
     names = [f"frame {frame}" for frame in keys[shown]]  # of others nothing is left: they look as at rest
     return Morphs(names, trimmed[0][shown], trimmed[1][shown], mixed[:, shown])
 
 
-def moved_by(shifts: Singles, turns: Singles) -> NDArray[np.int64] | None:
-    """The vertices that a shape moves or turns, if naming them takes less room than telling of all."""
-    moved = np.flatnonzero(np.any(shifts, axis=-1) | np.any(turns, axis=-1))
-    return moved if (VERTEX + NUMBER) * len(moved) < VERTEX * len(shifts) else None
+def moved_by(shifts: Singles, turns: Singles) -> list[NDArray[np.int64]]:
+    """The vertices that a shape moves and those that it turns, or those that it does either to if naming these takes
+    less room; nothing if telling of all does."""
+    moved, turned = np.any(shifts, axis=-1), np.any(turns, axis=-1)
+    either = moved | turned
+    apart, together = _bytes_apart(moved, turned), _bytes_together(either)
+    if VERTEX * len(shifts) <= min(apart, together):
+        return []
+    if apart < together and moved.any() and turned.any():
+        return [np.flatnonzero(moved), np.flatnonzero(turned)]
+    return [np.flatnonzero(either)]
 
 
-def _bytes(shifts: Singles, turns: Singles) -> int:
-    moved = moved_by(shifts, turns)
-    return VERTEX * len(shifts) if moved is None else (VERTEX + NUMBER) * len(moved)
+def _bytes_apart(moved: NDArray[np.bool_], turned: NDArray[np.bool_]) -> Any:
+    return (VERTEX // 2 + NUMBER) * (moved.sum(axis=-1) + turned.sum(axis=-1))
+
+
+def _bytes_together(either: NDArray[np.bool_]) -> Any:
+    return (VERTEX + NUMBER) * either.sum(axis=-1)
+
+
+def _room(shifts: Singles, turns: Singles, frames: int) -> int:
+    """How many bytes shapes (K, V, 3) take, with their weights."""
+    moved, turned = np.any(shifts, axis=-1), np.any(turns, axis=-1)
+    either = moved | turned
+    least = np.minimum(np.minimum(_bytes_apart(moved, turned), _bytes_together(either)), VERTEX * shifts.shape[1])
+    return int(least.sum()) + (SHAPE + WEIGHT * frames) * int(either.any(axis=-1).sum())
+
+
+def _shows(shifts: Singles, turns: Singles) -> NDArray[np.bool_]:
+    """(K,) of which shapes anything is left."""
+    return np.any(shifts, axis=(1, 2)) | np.any(turns, axis=(1, 2))
 
 
 def _key_frames(take: Take, name: str, within: float) -> tuple[NDArray[np.int64], float]:
@@ -140,45 +165,64 @@ def _unlike(
 
 
 def _trimmed(shifts: Singles, turns: Singles, within: float) -> tuple[Singles, Singles]:
-    """Without what hardly moves and turns."""
-    still = (np.linalg.norm(shifts, axis=-1) < within) & (np.linalg.norm(turns, axis=-1) < TURNED)
-    return np.where(still[..., None], np.float32(0), shifts), np.where(still[..., None], np.float32(0), turns)
+    """Without what hardly moves, and what hardly turns."""
+    still, level = np.linalg.norm(shifts, axis=-1) < within, np.linalg.norm(turns, axis=-1) < TURNED
+    return np.where(still[..., None], np.float32(0), shifts), np.where(level[..., None], np.float32(0), turns)
 
 
-def _singular(shifts: Singles, turns: Singles, mixed: Floats, within: float, most: int) -> Morphs | None:
-    """The strongest singular shapes of all key frames, as many as it takes, if that is no more than `most`."""
+def _shared(shifts: Singles, turns: Singles, mixed: Floats, within: float, slack: float, most: int) -> Morphs | None:
+    """The strongest singular shapes of all key frames, and what each of these has of its own beside them: as many as
+    take the least room, if that is no more than `most` bytes, or so many that nothing beside them moves by more than
+    `slack`, if that takes little more."""
     count = len(shifts)
-    table = shifts.reshape(count, -1)
-    if not 0 < most < count:
+    tables = shifts.reshape(count, -1), turns.reshape(count, -1)
+    shares = np.linalg.eigh(np.asarray(tables[0] @ tables[0].T, np.float64))[1][:, ::-1]
+
+    def left(number: int) -> tuple[Singles, Singles]:
+        chosen = shares[:, :number].astype(np.float32)
+        moves, faces = ((table - chosen @ (chosen.T @ table)).reshape(shifts.shape) for table in tables)
+        return _trimmed(moves, faces, within)
+
+    chosen, number = 0, 1
+    each = VERTEX * shifts.shape[1] + WEIGHT * len(mixed) + SHAPE
+    while number < count and (number + 1) * each < most:
+        room = (number + 1) * each + _room(*left(number), len(mixed))
+        if room < most:
+            chosen, most = number, room
+        number += 1 + number // 3
+    if chosen == 0:
         return None
-    shares = np.linalg.eigh(np.asarray(table @ table.T, np.float64))[1][:, ::-1]
+    own = left(chosen)
 
     def fits(number: int) -> bool:
         chosen = shares[:, :number].astype(np.float32)
-        return _longest((table - chosen @ (chosen.T @ table)).reshape(shifts.shape)) <= within
+        return _longest((tables[0] - chosen @ (chosen.T @ tables[0])).reshape(shifts.shape)) <= slack
 
-    if not fits(most):
-        return None
-    few, enough = 0, most
-    while enough - few > 1:
-        middle = (few + enough) // 2
-        few, enough = (few, middle) if fits(middle) else (middle, enough)
-    shares = shares[:, :enough]
+    few, enough = 0, min(int(SIMPLER * most) // each - 1, count)
+    if enough > 0 and fits(enough):
+        while enough - few > 1:
+            middle = (few + enough) // 2
+            few, enough = (few, middle) if fits(middle) else (middle, enough)
+        chosen, own = enough, (np.zeros_like(shifts), np.zeros_like(turns))
+    shares = shares[:, :chosen]
     weights = mixed @ shares
     flip = np.where(weights.max(axis=0) < -weights.min(axis=0), -1.0, 1.0)
     shares, weights = shares * flip, weights * flip
     # Weights from 0 to 1: what they would be less, a shape that is always worn takes away.
     high = weights.max(axis=0)
     low = np.where(weights.min(axis=0) < -ROUNDING * high, weights.min(axis=0), 0.0)
-    names = [f"shape {k + 1}" for k in range(enough)]
+    names = [f"shape {k + 1}" for k in range(chosen)]
     weights, recipe = np.maximum((weights - low) / (high - low), 0.0), (shares * (high - low)).T
     if low.any():
         names = ["always", *names]
         weights = np.concatenate([np.ones((len(weights), 1)), weights], axis=1)
         recipe = np.concatenate([[shares @ low], recipe])
+    shown = _shows(*own)
+    names += [f"own {k + 1}" for k in np.flatnonzero(shown)]
+    weights = np.concatenate([weights, mixed[:, shown]], axis=1)
 
-    def mix(parts: Singles) -> Singles:
-        shapes: Singles = (recipe @ parts.reshape(count, -1)).reshape(-1, *parts.shape[1:]).astype(np.float32)
-        return shapes
+    def mix(parts: Singles, beside: Singles) -> Singles:
+        shapes = (recipe @ parts.reshape(count, -1)).reshape(-1, *parts.shape[1:]).astype(np.float32)
+        return np.concatenate([shapes, beside[shown]])
 
-    return Morphs(names, mix(shifts), mix(turns), weights)
+    return Morphs(names, mix(shifts, own[0]), mix(turns, own[1]), weights)
