@@ -204,6 +204,13 @@ def test_a_link_stays_a_link_and_its_file_is_replaced(tmp_path):
     assert read_document(tmp_path / "real.json") == {"a": 1}
 
 
+def test_missing_folders_are_made(tmp_path):
+    check_writable(tmp_path / "films" / "first" / "a.yaml")
+    assert not (tmp_path / "films").exists()  # before there is anything to put into them
+    write_document(tmp_path / "films" / "first" / "a.yaml", {"a": 1})
+    assert read_document(tmp_path / "films" / "first" / "a.yaml") == {"a": 1}
+
+
 def test_names_that_cannot_be_written_are_refused_beforehand(tmp_path):
     (tmp_path / "file").write_text("")
     os.mkfifo(tmp_path / "pipe")

@@ -1,8 +1,11 @@
 """One run of each command, for `make test-plain`; elsewhere each has tests of its own."""
 
+from pathlib import Path
+
 import pytest
 
-from impel.files import write_document
+import impel as package
+from impel.files import read_document, write_document
 from impel.kernel.inner import PLAIN
 
 pytestmark = pytest.mark.skipif(not PLAIN, reason="each command has tests of its own")
@@ -16,12 +19,7 @@ SCENE = {
     },
     "actors": {"ball": {"move": {"keys": [[0, 0, 0.2], [1, 0, 0.2]], "base_distance": 0.3}}},
 }
-TOY = {
-    "figure": "luxo",
-    "poses": [{"ankle": -60, "elbow": -97.8}, {"ankle": -5.8, "elbow": 28.5}],
-    "times": [0.2, 0.2],
-    "interpolation": "hold",
-}
+TOY = read_document(Path(package.__file__).parent / "gallery" / "scenes" / "luxo-hop.toy.yaml")
 
 
 def test_each_command_runs(impel, tmp_path, monkeypatch):

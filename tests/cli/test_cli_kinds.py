@@ -1,6 +1,8 @@
 """`impel schema` and `impel check` know every kind of file that people write."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -82,3 +84,16 @@ def test_every_field_has_a_sentence(kind):
 def test_a_kind_that_does_not_exist_is_refused(impel):
     code, _, err = impel("schema", "poem")
     assert (code, err) == (2, "poem: no such kind of file; there are scene, figure, toy, walker, gait, library\n")
+
+
+@pytest.mark.parametrize(("command", "given"), [("simulate", "figure"), ("script", "walker"), ("toy run", "scene")])
+def test_a_file_of_another_kind_is_answered_in_one_line(files, tmp_path, command, given):
+    done = subprocess.run(
+        [sys.executable, "-m", "impel", *command.split(), files[given], "-o", tmp_path / "out.png"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    wanted = "toy" if command == "toy run" else "scene"
+    assert line.startswith(f"{files[given]}: is a {given}, not a {wanted}: {KINDS[given].use} ")
+    assert list(tmp_path.glob("out*")) == []

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import impel as package
+from impel.scene import Scene
 
 # Free fall for half a second: the least that has to be compiled.
 FALL = "world: {seconds: 0.5, fps: 20}\nbodies: {ball: {shape: {sphere: 0.2}, mass: 1, at: [0, 0, 1]}}\n"
@@ -181,3 +182,17 @@ def test_a_frame_that_takes_long_says_where_the_time_goes(impel, scene, tmp_path
         f"{scene}: the frame at 0.05 s takes long, 0 s so far for 100 % of it: "
         "steps: 1; in each bodies: 1, contacts: 0, joints: 0"
     )
+
+
+def test_keys_beyond_a_limit_of_a_joint_are_told(impel, tmp_path):
+    scene = Scene(seconds=0.1)
+    lid = scene.body("lid", box=[0.4, 0.4, 0.02], mass=1, at=[0.2, 0, 1])
+    scene.joint("hinge", hinge=["world", lid], at=[0, 0, 1], axis=[0, -1, 0], limits=[0, 100])
+    lid.turn([{"euler": [0, 0, 0]}, {"euler": [0, -150, 0]}])
+    path = tmp_path / "box.yaml"
+    scene.save(path)
+    line = "actors.lid.turn.keys.1: asks joints.hinge for 150°, beyond its limits [0, 100]"
+    for command in (["check", path], ["simulate", path, "-o", tmp_path / "box.npz"]):
+        code, out, err = impel(*command)
+        assert code == 0
+        assert out.count(line) + err.count(line) == 1

@@ -3,7 +3,8 @@
 A kind is one entry of `KINDS`. Everything is loaded when it is asked for.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -23,10 +24,12 @@ class Findings:
 
 @dataclass(frozen=True)
 class Kind:
-    """model: where the pydantic model of the file stands. check: reads the file, or raises `Problem`."""
+    """model: where the pydantic model of the file stands. check: reads the file, or raises `Problem`. use: the command
+    that takes it."""
 
     model: str
     check: Callable[[Path], Findings]
+    use: str
 
     def schema(self, name: str) -> dict[str, Any]:
         from impel.scene.schema import scene_schema, schema_of
@@ -49,6 +52,21 @@ def kind_of(path: Path) -> str:
         if written & telling:
             return name
     return "scene"
+
+
+@contextmanager
+def read_as(name: str, path: Path) -> Iterator[None]:
+    """While a file is read as of this kind: if it cannot be, being one of another kind, say that in one line."""
+    try:
+        yield
+    except Problem as problem:
+        try:
+            found = kind_of(path)
+        except Problem:  # which says why it cannot be read at all
+            raise problem from None
+        if found == name:
+            raise
+        raise Problem(f"{path}: is a {found}, not a {name}: {KINDS[found].use} is for it") from None
 
 
 # Fields by which a kind is told from those further down.
@@ -161,10 +179,10 @@ def _library(path: Path) -> Findings:
 
 
 KINDS = {
-    "scene": Kind("impel.scene.scene:Scene", _scene),
-    "figure": Kind("impel.toys.figure:Figure", _figure),
-    "toy": Kind("impel.toys.toy:Toy", _toy),
-    "walker": Kind("impel.gaits.walker:Walker", _walker),
-    "gait": Kind("impel.gaits.gait:Gait", _gait),
-    "library": Kind("impel.gaits.mood:Library", _library),
+    "scene": Kind("impel.scene.scene:Scene", _scene, "impel simulate"),
+    "figure": Kind("impel.toys.figure:Figure", _figure, "impel toy search"),
+    "toy": Kind("impel.toys.toy:Toy", _toy, "impel toy run"),
+    "walker": Kind("impel.gaits.walker:Walker", _walker, "impel gait library"),
+    "gait": Kind("impel.gaits.gait:Gait", _gait, "impel gait walk"),
+    "library": Kind("impel.gaits.mood:Library", _library, "impel gait walk"),
 }

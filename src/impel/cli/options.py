@@ -11,7 +11,8 @@ TakeFiles = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help="What to write, by extension: .npz .csv .glb .mp4 .gif .png (a strip of moments). May be repeated.",
+        help="What to write, by extension: .npz .csv .glb .mp4 .gif .png (a strip of moments). "
+        "Missing folders are made. May be repeated.",
         show_default=False,
     ),
 ]

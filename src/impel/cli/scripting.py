@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from impel.analysis.script import draw_script, plan_of
+from impel.cli.kinds import read_as
 from impel.cli.simulating import plain_warnings, progress
 from impel.files import Problem, check_writable
 from impel.scene import load_scene
@@ -17,7 +18,8 @@ def draw_file(scene: Path, output: Path | None) -> None:
     if path.suffix.lower() not in FORMS:
         raise Problem(f"{path}: must end in {', '.join(FORMS[:-1])} or {FORMS[-1]}")
     check_writable(path)
-    loaded = load_scene(scene)
+    with read_as("scene", scene):
+        loaded = load_scene(scene)
     with progress(f"Simulating {scene.name}") as report, plain_warnings():
         take = simulate(loaded, source=str(scene), progress=report)
     draw_script(path, take, plan_of(loaded), title=scene.stem)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from impel.cli.kinds import read_as
 from impel.files import Problem, check_writable
 
 if TYPE_CHECKING:
@@ -21,9 +22,11 @@ def simulate_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False
     """Simulate a scene and write every output; whatever can be refused is refused before the work begins."""
     from impel.scene import load_scene
 
-    scene = load_scene(path)
+    with read_as("scene", path):
+        scene = load_scene(path)
     _check_outputs(outputs)
 
+    from impel.scene.limits import beyond_limits
     from impel.stage import simulate
 
     begun = time.perf_counter()
@@ -44,7 +47,7 @@ def simulate_file(path: Path, outputs: Sequence[Path], *, overlays: bool = False
     started = f", of which {start:.1f} s to start" if start > 2.0 else ""
     motion = f"{scene.world.seconds:g} s of motion at {pace:.3g} times real time"
     print(f"{path.name}: {motion} ({spent:.1f} s in all{started})")
-    for line in take.remarks():
+    for line in (*beyond_limits(scene), *take.remarks()):
         print(f"{path.name}: {line}")
     _write_outputs(take, outputs, overlays)
     if any(event["kind"] == "joint apart" for event in take.events):

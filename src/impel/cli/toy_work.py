@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from impel.cli.kinds import read_as
 from impel.cli.simulating import progress
 from impel.files import Problem, check_writable
 from impel.toys.figure import Figure, built_in_figures, load_figure
@@ -51,7 +52,8 @@ def search_and_write(
     options |= {"times": time} if time is not None else {}
     known = None
     if refining is not None:
-        known, figure_there = read_toy(refining)
+        with read_as("toy", refining):
+            known, figure_there = read_toy(refining)
         if figure_there != figure:
             raise Problem(f"{refining}: is a toy of {figure_there.figure}, not of {figure.figure}")
         options |= {"poses": len(known.poses), "times": tuple(known.times), "interpolation": known.interpolation}
@@ -159,7 +161,8 @@ def run_and_write(path: Path, outputs: Sequence[Path], *, seconds: float, fps: f
     from impel.render.outputs import write_take
     from impel.toys.performance import record
 
-    toy, figure = read_toy(path)
+    with read_as("toy", path):
+        toy, figure = read_toy(path)
     drawing = [_drawing(output, figure) for output in outputs]
     if strides:
         if not any(draw is None and output.suffix.lower() == ".png" for output, draw in zip(outputs, drawing)):
@@ -223,7 +226,8 @@ def phase_and_write(path: Path, outputs: Sequence[Path], *, x: str, y: str, sett
     """Draw the settled motion of a toy and say its period."""
     from impel.analysis.toys import check_chart, write_phase
 
-    toy, figure = read_toy(path)
+    with read_as("toy", path):
+        toy, figure = read_toy(path)
     for output in outputs:
         check_chart(output)
     for quantity in (x, y):
@@ -250,7 +254,8 @@ def bifurcate_and_write(
     from impel.analysis.toys import check_chart, write_bifurcation
     from impel.toys.periods import FALLEN, Bifurcation, bifurcate, check_values
 
-    toy, figure = read_toy(path)
+    with read_as("toy", path):
+        toy, figure = read_toy(path)
     _check_quantity(figure, quantity)
     for output in outputs:
         check_chart(output)

@@ -9,6 +9,7 @@ from impel.scene.agreements import closed_circles
 from impel.scene.checks import held, start_place, too_weak
 from impel.scene.derived import Drive, drive, mass_of, sag, settled
 from impel.scene.joints import Joint
+from impel.scene.limits import beyond_limits
 from impel.scene.meetings import goal_doubts
 from impel.scene.reach import out_of_reach
 from impel.scene.scene import Scene
@@ -33,6 +34,7 @@ def warnings(scene: Scene) -> list[str]:
         *_huge(scene),
         *goal_doubts(scene),
         *out_of_reach(scene),
+        *beyond_limits(scene),
     ]
     lines += closed_circles(scene)
     for name, joint in scene.joints.items():
