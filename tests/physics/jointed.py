@@ -27,7 +27,7 @@ def advance(bodies, joints, gravity, dt, steps, told):
             for k in range(4):
                 bodies.orientation[0, k] = told[n, 3 + k]
         kick(bodies, gravity, 0.0, 0.5 * dt)
-        verdict = hold_positions(bodies, joints, gravity, dt)
+        verdict = hold_positions(bodies, joints, gravity, dt, False)
         if verdict > IMPRECISE:  # that would be halved in a scene; a fixed step takes it
             return verdict
         kick(bodies, gravity, 0.0, 0.5 * dt)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import trimesh
 from contact_rig import FLOOR, axis_angle, make_world
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from impel.motion.orientations import matrix_from_quaternion
@@ -258,6 +258,11 @@ def test_forces_are_equal_and_opposite(a, b, at, turn_a, turn_b, velocity, spin)
         {"shape": a, "mass": 1.0, "orientation": unit(turn_a), "spin": spin, "coating": FOAM},
         {"shape": b, "mass": 2.0, "at": at, "orientation": unit(turn_b), "velocity": velocity, "coating": FOAM},
     )
+    assert_balance(bodies, contacts)
+
+
+def assert_balance(bodies, contacts):
+    """Forces are finite, and they and their torques about a common point vanish in sum."""
     for dt in (0.0, 1e-3, 1e-3):
         contact_forces(bodies, contacts, dt)
         size = np.abs(bodies.force).max() + np.abs(bodies.torque).max() + 1e-300
@@ -265,6 +270,33 @@ def test_forces_are_equal_and_opposite(a, b, at, turn_a, turn_b, velocity, spin)
         assert np.abs(bodies.force.sum(0)).max() <= 1e-13 * size
         about_origin = bodies.torque + np.cross(bodies.position, bodies.force)
         assert np.abs(about_origin.sum(0)).max() <= 1e-13 * size
+
+
+# Axes, and what rounding makes of them: along each other, across, and anyhow.
+SQUARE = [(1, 0, 0, 0), (0, 1, 0, 0), (1, 0, 1, 0), (1, 0, -1, 0), (1, 1, 0, 0), (1, 1, 1, 1)]
+NEXT_TO_NOTHING = [0.0, 1e-300, 1e-17, 1e-15, 1e-12, 1e-9, -1e-9, -1e-12, -1e-15]
+
+
+@settings(max_examples=400, deadline=None)
+@example(("capsule", 0.08, 1), ("capsule", 0.07, -1), (1, 0, 0, 0), (1, 0, 1, 0), (-1e-12, 0.0, 0.0), (0, 0, 0))
+@given(
+    *[st.tuples(st.sampled_from(["sphere", "capsule", "cylinder"]), st.floats(0.01, 0.2), st.sampled_from([-1, 0, 1]))]
+    * 2,
+    *[st.sampled_from(SQUARE) | turns] * 2,
+    st.tuples(*[st.sampled_from(NEXT_TO_NOTHING)] * 3),
+    st.just((0, 0, 0)) | speeds,
+)
+def test_bodies_whose_axes_share_a_point_are_pushed_with_finite_forces(a, b, turn_a, turn_b, off, spin):
+    """As two limbs that are hinged at the ends of their axes: all ways out are equally long, or nearly."""
+    items = []
+    for (kind, radius, end), turn, place, mass in ((a, turn_a, (0, 0, 0), 1.0), (b, turn_b, off, 2.0)):
+        turn = np.array(turn) / np.linalg.norm(turn)
+        shape = {kind: radius if kind == "sphere" else {"radius": radius, "length": 0.4}}
+        at = np.array(place) - (kind != "sphere") * end * 0.2 * matrix_from_quaternion(turn)[:, 2]
+        items.append({"shape": shape, "mass": mass, "at": at, "orientation": turn, "coating": FOAM})
+    bodies, contacts = make_world(items[0] | {"spin": spin}, items[1])
+    assert contacts.touching[0] == 1.0 or "cylinder" in (a[0], b[0])  # whose flat ends may just meet
+    assert_balance(bodies, contacts)
 
 
 def test_bad_numbers_are_reported():

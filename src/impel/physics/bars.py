@@ -199,7 +199,8 @@ def press_round_end(shapes, b, centre, outward, r, motion, material, patch):
     if x <= -1.0:
         return
     if x < 1.0:  # a paraboloid cut by a plane along its axis
-        share = 0.5 + (x * (5.0 - 2.0 * x * x) * math.sqrt(1.0 - x * x) / 3.0 + math.asin(x)) / math.pi
+        share = (x * (5.0 - 2.0 * x * x) * math.sqrt(1.0 - x * x) / 3.0 + math.asin(x)) / math.pi
+        share = max(0.0, 0.5 + share)  # rounding must not make it, and with it a stiffness, negative
         # ... whose middle is beyond the end as well: else it would turn the bar with less than it presses.
         side = axpy(-dot(outward, g), g, outward)
         beyond = wide * 8.0 / (15.0 * math.pi) * (1.0 - x * x) ** 2.5 / max(share, 1e-9)

@@ -45,6 +45,7 @@ from impel.physics.skyline import solve
 MET = 1e-10  # m or rad: a limit that is overstepped by more than this is met
 CLOSED = 1e-12  # m or rad
 LEAST, MOST = 1e-6, 1e6  # damping that makes a difference, and that at which nothing moves any more
+WORK = 0.2  # of an iteration of `exact`: the time of one iteration here (12 bodies: 6 of 27 µs)
 RELEASES = 4  # times that limits which pull are let go of in one iteration
 
 
@@ -58,7 +59,7 @@ def close_gaps(bodies, joints, island, iterations, enough):
     begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
     tile, tile_end = joints.island[island, TILE], joints.island[island + 1, TILE]
     damping, best, gap = 0.0, math.inf, math.inf
-    back = False
+    back, raised = False, 0
     keep_best(bodies, joints, island)
     for _ in range(iterations):
         look(bodies, joints, begin, end, True)
@@ -69,18 +70,22 @@ def close_gaps(bodies, joints, island, iterations, enough):
             size += joints.change[r] * joints.change[r]
         if size < best:
             best, gap = size, worst_row(joints, tile, tile_end, 1.0)
-            damping = 0.1 * damping if damping > LEAST else 0.0
+            if raised == 0:  # what has just been found too little would be again
+                damping = 0.1 * damping if damping > LEAST else 0.0
+            raised = 0
             keep_best(bodies, joints, island)
         elif gap <= enough:
             break
         elif not back:
-            damping = max(10.0 * damping, LEAST)
+            damping = max(10.0 ** (1 + raised) * damping, LEAST)
+            raised += 1
             take_best(bodies, joints, island)
             back = True
             continue
         back = False
         if gap <= CLOSED or damping > MOST:
             break
+        joints.spare.work[0] += WORK
         lean(bodies, joints, island)
         for n in range(RELEASES):
             weigh(bodies, joints, island, damping)

@@ -167,6 +167,7 @@ def _iterate(bodies, joints, island, dt, tolerance, acceptable, tolerable):
             break
         nearest = distance
         _write_matrix(bodies, joints, island, dt, count)
+        spare.work[0] += 1.0
         rank = _eliminate(joints, first, last, count, least)
         for r in range(first, last):
             impulse[r] += spare.step[r]

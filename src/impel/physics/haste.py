@@ -248,7 +248,10 @@ def double_haste(bodies, contacts, dt, most):
     for p in range(contacts.near.info[COUNT]):
         haste = contacts.friction[p, HASTE]
         contacts.wish[p] = haste + 1.0 if haste > 0.0 else 0.0
-    hasty = _wish(bodies, contacts, dt, most, 1.0, 1.0) != NO_USE
+    wished = _wish(bodies, contacts, dt, most, 1.0, 1.0)
+    if wished == HALVE:
+        return False
+    hasty = wished == HURRY
     for p in range(contacts.near.info[COUNT]):
         hasty = hasty or contacts.wish[p] > 0.0
     if hasty and (_wish(bodies, contacts, dt, most, CARE, FALLING) == HALVE or not _most_are_slow(contacts)):

@@ -118,6 +118,7 @@ class Spare:
     scale: Floats  # (M,) of columns
     row: Integers  # (M,) in which order rows ...
     column: Integers  # (M,) ... and columns are eliminated
+    work: Floats  # (1,) done by them in the present step, in iterations of `exact`
 
 
 @struct
@@ -245,6 +246,7 @@ def _spare(specs: Sequence[JointSpec], bodies: Bodies, pattern: "_Pattern", spri
         scale=np.zeros(most),
         row=np.zeros(most, np.int64),
         column=np.zeros(most, np.int64),
+        work=np.zeros(1),
     )
 
 

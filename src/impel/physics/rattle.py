@@ -89,9 +89,10 @@ CALM = 4e-4  # s: how fast motion dies that cannot go on
 
 
 @kernel
-def hold_positions(bodies, joints, gravity, dt):
+def hold_positions(bodies, joints, gravity, dt, shorter):
     """Move all bodies by a step so that the joints hold. Velocities hold the first half-kick before, and stay at
-    half time after; key-framed bodies are already in place. Returns the verdict."""
+    half time after; key-framed bodies are already in place. Returns the verdict; at once, if a `shorter` step can be
+    tried instead of one in which they do not hold."""
     verdict = GOOD
     for k in range(len(joints.loose)):
         drift_one(bodies, joints.loose[k], dt)
@@ -102,7 +103,9 @@ def hold_positions(bodies, joints, gravity, dt):
         keep_grip(joints, island)
         held = hold_island(bodies, joints, island, dt)
         if held == DIVERGED:
-            held = hold_or_give_way(bodies, joints, island, gravity, dt)
+            held = hold_or_give_way(bodies, joints, island, gravity, dt, shorter)
+            if held == DIVERGED and shorter:
+                return DIVERGED
         joints.poor[island] = 1.0 if held > GOOD else 0.0
         verdict = max(verdict, held)
     return verdict
@@ -235,8 +238,9 @@ def effort(bodies, joints, island):
 
 
 @kernel
-def hold_or_give_way(bodies, joints, island, gravity, dt):
-    """What happens in a step in which the quick way fails. Returns the verdict."""
+def hold_or_give_way(bodies, joints, island, gravity, dt, shorter):
+    """What happens in a step in which the quick way fails. Returns the verdict; nobody gives way where a `shorter` step
+    can be tried."""
     size = min(joints.size[island], 1.0)
     restore(bodies, joints, island)
     stop_kick(bodies, joints, island)
@@ -256,6 +260,8 @@ def hold_or_give_way(bodies, joints, island, gravity, dt):
         if turn < LEAP and growth < RAISED:  # if it must be taken, it gains nothing by it
             slow_down(bodies, joints, island, math.sqrt(1.0 / growth))
             return DIVERGED
+    if shorter:
+        return DIVERGED
     joints.effort[island] = GAVE_WAY
     restore(bodies, joints, island)
     give_way(bodies, joints, island, dt)
