@@ -194,8 +194,10 @@ def test_restored_state_continues_with_the_same_bits():
 def test_largest_stable_step():
     spec = move(FAR, alpha=0.1, relaxation=0.08, elasticity=0.7)
     assert largest_stable_step([spec]) == pytest.approx(0.02)
-    stiff = ActuatorSpec(body=0, kind="move", keys=np.zeros((1, 3)), base=1, alpha=8.0, relaxation=0.08, elasticity=1.0)
-    assert largest_stable_step([spec, stiff]) == pytest.approx(0.08 / 4 / 2)  # β = 4: half of Δt/β
+    stiff = move(FAR, alpha=32.0, relaxation=0.08, elasticity=0.625)
+    assert largest_stable_step([spec, stiff]) == pytest.approx(0.08 / 5 / 2)  # β = 5: half of Δt/β
+    damped = move(FAR, alpha=32.0, relaxation=0.08, elasticity=1.25)
+    assert largest_stable_step([spec, damped]) == pytest.approx(10 * 0.08 / 32 / 2)  # β = 10: half of βΔt/α
     assert largest_stable_step([]) == math.inf
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from impel.control.law import BLOCKED, PRESSING, REFINED, factor_dense, forces_for, invert, solve_dense, within
-from impel.stage.settling import YIELDS
+from impel.stage.holding import YIELDS
 
 
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 20), missing=st.integers(0, 3))

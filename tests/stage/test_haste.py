@@ -69,3 +69,30 @@ def test_what_is_in_haste_is_restored_to_the_same_bytes(frame):
         ways.append(performance.memory.values.copy())
         performance.restore(moment)
     np.testing.assert_array_equal(*ways)
+
+
+def test_what_has_joints_is_never_in_haste_and_its_joints_hold():
+    """A chain tumbles down some stairs, and a crate after it."""
+    scene = Scene(seconds=3)
+    scene.body("ground", plane={}, fixed=True)
+    for k in range(4):
+        scene.body(f"stair {k}", box=[1.5, 0.4, 0.3 * (4 - k)], at=[0, 0.4 * k, 0.15 * (4 - k)], fixed=True)
+    for k in range(7):
+        mass = 12 if k == 3 else 0.8
+        scene.body(f"link {k}", capsule={"radius": 0.05, "length": 0.15}, mass=mass, at=[0, 0.02 * k, 1.5 + 0.25 * k])
+    for k in range(6):
+        scene.joint(f"joint {k}", ball=[f"link {k}", f"link {k + 1}"], at=[0, 0.02 * k, 1.625 + 0.25 * k])
+    scene.body("crate", box=[0.3, 0.3, 0.3], mass=20, at=[0.1, 0.1, 3.6], velocity=[0, 1, 0])
+    performance = Performance(scene)
+    jointed = np.zeros(len(performance.stage.bodies.mass), bool)
+    jointed[performance.stage.joints.members] = True
+    hurried = False
+    while performance.frame < 180:
+        performance.next_frame()
+        contacts = performance.stage.contacts
+        pairs = contacts.pair[: contacts.near.info[COUNT]]
+        hasty = pairs[contacts.friction[: len(pairs), HASTE] > 0]
+        assert not jointed[hasty].any()
+        hurried |= len(hasty) > 0
+        assert performance.stage.joints.apart.max() <= 1e-6
+    assert hurried

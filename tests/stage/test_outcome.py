@@ -124,7 +124,7 @@ def test_large_numbers_are_told_without_exponents() -> None:
     snail = scene.body("snail", sphere=0.1, at=[0, 5, 0])
     snail.move([[0, 5, 0], [200, 5, 0]], speed=1, base_distance=0.1)
     lines = simulate(scene).remarks()
-    assert any("all its strength of 8000 N is used: strength: 160000 or" in line for line in lines)
+    assert any("all its strength of 8000 N is used: strength: 150000 or" in line for line in lines)
     assert any("about 200 s more are needed" in line for line in lines)
 
 

@@ -47,7 +47,7 @@ def test_same_scene_twice_gives_the_same_bytes() -> None:
 
 
 def attempt(performance: Performance, dt: float) -> None:
-    step(performance.stage, performance.time, dt, dt, performance.clock.held_for[0], 0.0)
+    step(performance.stage, performance.time, dt, dt, performance.clock.held_for[0], 0.0, False)
 
 
 @settings(max_examples=20, deadline=None)

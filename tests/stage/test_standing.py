@@ -160,3 +160,92 @@ def test_a_figure_whose_feet_are_told_to_stay_too_stands_still_and_lifts_a_leg()
     take = simulate(parse_scene(document))
     assert take.position[-1, take.index("left foot"), 2] > 0.2
     assert sway(take, ["torso", "right thigh", "right shin"]) < 1.0  # shifting its weight, it sways by 3°
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_figure_of_hinges_and_muscles_stands_and_waves(seed: int) -> None:
+    """Two legs that only bend forward, each of one or two links, and an arm: their soles hold more than is needed, so
+    that nothing tells how they share the load. Masses, the feet's places and the arm's pose are random."""
+    rng = np.random.default_rng(seed)
+    scene = Scene(seconds=6)
+    scene.body("ground", plane={}, fixed=True)
+    knees, wide, ahead = bool(seed % 2), rng.uniform(0.08, 0.2), rng.uniform(0.0, 0.05)
+    torso = scene.body("torso", box=[0.2, 0.34, 0.5], mass=rng.uniform(10, 40), at=[0, 0, 1.13])
+    for side, y in (("left", wide), ("right", -wide)):
+        foot = scene.body(
+            f"{side} foot", box=[0.26, 0.12, 0.06], mass=10 ** rng.uniform(-0.3, 1.3), at=[ahead, y, 0.03]
+        )
+        links = [(foot, 0.06)]
+        for name, low, high in [("shin", 0.06, 0.46), ("thigh", 0.46, 0.86)] if knees else [("leg", 0.06, 0.86)]:
+            link = scene.body(
+                f"{side} {name}", capsule={"radius": 0.05, "length": high - low - 0.1}, mass=rng.uniform(2, 8),
+                at=[0, y, (low + high) / 2],
+            )  # fmt: skip
+            parent, at = links[-1]
+            scene.joint(f"{side} {name}", hinge=[parent, link], at=[0, y, at], axis=[0, 1, 0])
+            link.turn([{"euler": [0, 0, 0], "in": parent}], against=parent)
+            links.append((link, high))
+        scene.joint(f"{side} hip", hinge=[links[-1][0], torso], at=[0, y, 0.86], axis=[0, 1, 0])
+        if side == "left":
+            torso.turn([{"euler": [0, 0, 0], "in": links[-1][0]}], against=links[-1][0])
+    arm = scene.body("arm", capsule={"radius": 0.04, "length": 0.4}, mass=rng.uniform(1, 4), at=[0, 0.23, 1.1])
+    scene.joint("shoulder", hinge=[torso, arm], at=[0, 0.23, 1.32], axis=[0, 1, 0])
+    raised = {"euler": [0, float(rng.uniform(-90, 45)), 0], "in": torso}
+    arm.turn([{"euler": [0, 0, 0], "in": torso}, raised | {"time": 2}, {"euler": [0, 0, 0], "in": torso, "time": 4}],
+             against=torso)  # fmt: skip
+    assert sway(simulate(scene), ["torso", "left foot", "right foot"], begin=0.0) < 1.0
+
+
+def dog(crouch: float = 0.0) -> Scene:
+    """A trunk with a head, on four legs with a round tip each, all held by muscles; its knees and hips may bend."""
+    scene = Scene(seconds=4)
+    scene.body("ground", plane={}, fixed=True)
+    trunk = scene.body("trunk", box=[0.6, 0.3, 0.15], mass=12, at=[0, 0, 0.55])
+    head = scene.body("head", sphere=0.08, mass=1.6, at=[0.42, 0, 0.65])
+    scene.joint("neck", ball=[trunk, head], at=[0.32, 0, 0.58])
+    head.turn([{"euler": [0, 0, 0]}], against=trunk)
+    for leg, (x, y) in enumerate([(0.25, 0.12), (0.25, -0.12), (-0.25, 0.12), (-0.25, -0.12)]):
+        upper = scene.body(f"upper{leg}", capsule={"radius": 0.035, "length": 0.16}, mass=1, at=[x, y, 0.4])
+        lower = scene.body(f"lower{leg}", capsule={"radius": 0.03, "length": 0.2}, mass=0.6, at=[x, y, 0.13])
+        scene.joint(f"hip{leg}", ball=[trunk, upper], at=[x, y, 0.5])
+        scene.joint(f"knee{leg}", hinge=[upper, lower], at=[x, y, 0.27], axis=[0, 1, 0])
+        for link, parent, bend in ((upper, trunk, crouch), (lower, upper, -2 * crouch)):
+            there = [{"euler": [0, bend, 0], "in": parent, "time": 1.5}] if crouch else []
+            link.turn([{"euler": [0, 0, 0], "in": parent}, *there], against=parent)
+    return scene
+
+
+def test_a_dog_on_thin_legs_stands_still_and_takes_a_push() -> None:
+    """More feet than it needs, each on a point: which of them would have to pull is a matter of rounding, and none may
+    be let go for that; nor does a point keep a leg from turning about its own axis."""
+    scene = dog()
+    assert sway(simulate(scene), ["trunk"], begin=0.0) < 1.0
+    document = scene.to_document() | {"pushes": [{"body": "trunk", "from": 1, "until": 1.2, "force": [0, 20, 0]}]}
+    assert sway(simulate(parse_scene(document)), ["trunk"], begin=3.0) < 5.0
+
+
+def test_a_dog_crouches_on_its_four_legs() -> None:
+    take = simulate(dog(crouch=30.0))
+    assert take.position[-1, take.index("trunk"), 2] < 0.55 - 0.05
+    assert sway(take, ["trunk"], begin=0.0) < 2.0
+
+
+def test_a_figure_waves_an_arm_on_narrow_feet() -> None:
+    """Muscles that learnt what they missed while the soles rocked would rock them ever more."""
+    scene = Scene(seconds=4)
+    scene.body("ground", plane={}, fixed=True)
+    torso = scene.body("torso", box=[0.2, 0.3, 0.5], mass=25, at=[0, 0, 1.13])
+    arm = scene.body("arm", capsule={"radius": 0.04, "length": 0.5}, mass=3, at=[0, -0.26, 1.05])
+    scene.joint("shoulder", ball=[torso, arm], at=[0, -0.26, 1.32])
+    keys = [{"euler": [0, 0, 0]}, {"euler": [-150, 0, 0], "time": 1}, {"euler": [0, 0, 0], "time": 2}]
+    arm.turn(keys, against=torso)
+    for side, y in (("left", 0.12), ("right", -0.12)):
+        foot = scene.body(f"{side} foot", box=[0.28, 0.12, 0.06], mass=1.5, at=[0.04, y, 0.03])
+        leg = scene.body(f"{side} leg", capsule={"radius": 0.06, "length": 0.7}, mass=5, at=[0, y, 0.47])
+        scene.joint(f"{side} ankle", hinge=[foot, leg], at=[0, y, 0.07], axis=[0, 1, 0])
+        scene.joint(f"{side} hip", ball=[leg, torso], at=[0, y, 0.87])
+        leg.turn([{"euler": [0, 0, 0]}], against=foot)
+        if side == "left":
+            torso.turn([{"euler": [0, 0, 0]}], against=leg)
+    take = simulate(scene)
+    assert sway(take, ["torso"], begin=0.0) < 1.0

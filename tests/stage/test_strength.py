@@ -1,6 +1,7 @@
 """What a strength lets an actor do, what it pushes off, and how far its keys come out."""
 
 import re
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -73,6 +74,48 @@ def test_what_is_put_on_an_actor_shows_unless_it_is_unlimited() -> None:
     (remark,) = [line for line in take.remarks() if line.startswith("tray.move")]
     assert "box" in remark
     assert height(60, number_in(remark))[0] > light - 0.05
+
+
+def push(load: float, strength: float | str) -> Scene:
+    """A box that pushes a crate along the ground."""
+    scene = Scene(seconds=12)
+    scene.body("ground", plane={}, fixed=True)
+    pusher = scene.body("pusher", box=[0.3, 0.3, 0.3], mass=5, at=[0, 0, 0.15])
+    scene.body("crate", box=[0.4, 0.4, 0.4], mass=load, at=[0.6, 0, 0.2])
+    pusher.move([[0, 0, 0.15], [1.5, 0, 0.15]], speed=0.5, strength=strength)
+    return scene
+
+
+@pytest.mark.parametrize(
+    ("scene", "load", "weak", "who", "coordinate", "least"),
+    [
+        (tray, 60, "auto", "tray", 2, 0.95),
+        (tray, 10, 70, "tray", 2, 0.95),
+        (push, 40, 110, "pusher", 0, 1.2),
+    ],
+)
+def test_the_strength_that_a_remark_names_does_it_and_half_of_it_does_not(
+    scene: Callable[[float, float | str], Scene],
+    load: float,
+    weak: float | str,
+    who: str,
+    coordinate: int,
+    least: float,
+) -> None:
+    def came(strength: float | str) -> tuple[float, Take]:
+        take = simulate(scene(load, strength))
+        return float(take.position[-1, take.index(who), coordinate]), take
+
+    short, take = came(weak)
+    (line,) = [line for line in take.remarks() if line.startswith(f"{who}.move")]
+    assert short < least
+    assert came(number_in(line))[0] > least
+    assert came(0.5 * number_in(line))[0] < least
+
+
+def test_half_of_the_strength_that_a_remark_names_does_not_lift_an_arm() -> None:
+    (line,) = [line for line in simulate(lift(40, 60)).remarks() if line.startswith("arm.turn")]
+    assert pitch(simulate(lift(40, 0.5 * number_in(line)))) > 40 + 20
 
 
 def momenta(performance: Performance) -> tuple[np.ndarray, np.ndarray]:

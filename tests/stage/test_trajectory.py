@@ -116,3 +116,19 @@ def test_turns_settle_in_the_same_time(degrees):
     settled = take.time[np.flatnonzero(left > 0.05 * degrees)[-1]]
     rate = math.sqrt(0.2) / 0.06
     assert settled == pytest.approx(2.9 / rate, rel=0.05)  # the closed form for a damping ratio of 0.7
+
+
+@pytest.mark.parametrize("elasticity", [math.sqrt(0.5), 2.0, 5.0])
+def test_a_fast_actor_with_much_damping_flies_at_its_speed_in_steps_of_no_less_than_half_its_base(elasticity):
+    """Its damping, up to 260 000 per second, would ask for steps of 4 µs."""
+    speed, base = 27.4, 0.0042
+    scene = Scene(seconds=0.12, fps=100, gravity=[0, 0, 0])
+    dart = scene.body("dart", sphere=0.05, mass=1)
+    dart.move([[0, 0, 0], [2, 0, 0]], speed=speed, base_distance=base, elasticity=elasticity)
+    pace = Performance(scene).compiled.pace
+    assert pace.frame_seconds / pace.steps > 0.99 * 0.5 * base / speed
+    take = simulate(scene)
+    flight = (take.time > 0.005) & (take.time < 0.065)
+    np.testing.assert_allclose(np.diff(take.position[flight, 0, 0]), 0.01 * speed, rtol=1e-6)
+    assert np.all(take.position[:, 0, 0] < 2 + base)
+    np.testing.assert_allclose(take.position[-1, 0], [2, 0, 0], atol=1e-3)

@@ -117,6 +117,8 @@ def axes_for(way, onward):
         w = (1.0, 0.0, 0.0) if abs(u[0]) == least else (0.0, 1.0, 0.0) if abs(u[1]) == least else (0.0, 0.0, 1.0)
         w = axpy(-dot(u, w), u, w)
     w = scale(w, 1.0 / norm(w))
+    w = axpy(-dot(u, w), u, w)  # once more: of nearly parallel courses mostly rounding was left
+    w = scale(w, 1.0 / norm(w))
     n = cross(u, w)
     along, aside, across = math.sqrt(1.0 / 3.0), math.sqrt(1.0 / 6.0), math.sqrt(0.5)
     low = axpy(-aside, w, scale(u, along))

@@ -32,7 +32,13 @@ def factor_dense(matrix, n):
     On the diagonal stand the inverses of its entries, so that solving need not divide; and zeros for rows that say
     nothing new, where solutions then are zero.
     """
-    for i in range(n):
+    factor_rows(matrix, 0, n, n)
+
+
+@kernel
+def factor_rows(matrix, begin, end, n):
+    """Do so for some rows of n, if those before are done."""
+    for i in range(begin, end):
         diagonal = matrix[i, i]
         for k in range(0, i - 3, 4):  # four at a time: what is summed up is read and written less often
             a, b, c, d = matrix[i, k], matrix[i, k + 1], matrix[i, k + 2], matrix[i, k + 3]

@@ -78,16 +78,28 @@ class ActuatorSpec:
 def largest_stable_step(specs: Sequence[ActuatorSpec]) -> float:
     """The longest step, in seconds, that leaves every actuator stable and accurate.
 
-    Half of the bound of the paper's scheme, dt < min(2βΔt/α, Δt/β), and a quarter of the relaxation time.
+    Half of the bound of the paper's scheme, dt < min(2βΔt/α, Δt/β), and a quarter of the relaxation time. Where damping
+    alone would ask for shorter steps than a body needs for half of its base distance, see `slow_to`.
     """
-    steps = [
-        min(s.relaxation / 4, s.beta * s.relaxation / s.alpha, s.relaxation / s.beta / 2) if s.beta > 0 else 0.0
-        for s in specs
-        if s.course is None
-    ]
+    steps = []
+    for s in specs:
+        if s.course is None and s.beta > 0:
+            base = s.beta * s.relaxation / s.alpha  # s: for the base distance
+            steps.append(min(s.relaxation / 4, base, max(s.relaxation / s.beta / 2, base / 2)))
+        elif s.course is None:
+            steps.append(0.0)
     if any(s.course is not None for s in specs):
         steps.append(GOAL_STEP)
     return min(steps, default=math.inf)
+
+
+def slow_to(actuators: Actuators, specs: Sequence[ActuatorSpec], step: float) -> None:
+    """Let who is damped faster than a step get up to its speed, which stays the same, within one: sooner would not be
+    seen, nor be stable."""
+    on_paths = np.array([s.course is None for s in specs])
+    share = np.where(on_paths, 1.0 / np.maximum(1.0, actuators.damping * step), 1.0)
+    for gain in (actuators.stiffness, actuators.damping, *actuators.appointments.given.T):
+        gain *= share
 
 
 # Times what holds still: what was thrown off and falls is caught with twice its weight to spare, in half the way it
@@ -259,6 +271,7 @@ def make_actuators(
         last_rate=np.zeros((n, 3)),
         room=np.zeros(n),
         pressing=np.zeros(n),
+        gripped=np.zeros(n),
         missed=np.zeros((n, 3)),
     )
 

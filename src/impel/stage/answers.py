@@ -36,11 +36,13 @@ from impel.stage.handles import (
     gather_cluster,
     is_touched,
     note_asked,
+    rate_at,
     still_answers,
     take_hold,
 )
+from impel.stage.holding import SLOWED, note_yields
 from impel.stage.limbs import bending_at, foresee_slack
-from impel.stage.settling import SLOWED, note_damping, rate_at, settle
+from impel.stage.settling import note_damping, settle
 
 WHIRL = 4.0  # times the acceleration that a path asks for: what the motion there is may ask for, too
 
@@ -64,6 +66,7 @@ def ask(bodies, joints, contacts, actuators, handles, s, gravity, dt, dt_last, i
     fall_freely(bodies, joints, actuators, handles, gravity_known, 0.5 * dt)
     if not still_answers(bodies, actuators, handles, s):
         push_all(bodies, joints, handles)
+        note_yields(bodies, handles)
         note_asked(actuators, handles, s)
     for n in range(handles.count[ISLANDS]):
         look_back(joints, handles, handles.island[n])

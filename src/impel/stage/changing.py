@@ -11,7 +11,7 @@ import numpy as np
 from impel.control.actuators import Actuators
 from impel.control.clocks import place_at
 from impel.control.frames import pin, place_keys
-from impel.control.specs import ActuatorSpec, largest_stable_step
+from impel.control.specs import ActuatorSpec, largest_stable_step, slow_to
 from impel.control.targets import KEY
 from impel.kernel import replace
 from impel.motion.splines import pose_at
@@ -81,6 +81,8 @@ def _driven(stage: Stage, compiled: Compiled, scene: Scene, before: Actuators) -
         for name in before.frames.STATE:
             getattr(before.frames, name)[...] = getattr(actuators.frames, name)
     pace = pace_of(scene, stage, min(largest_stable_step(specs), compiled.spring_step))
+    if isinstance(scene.world.step, str):
+        slow_to(actuators, specs, pace.frame_seconds / pace.steps)
     keys = [path_keys(wish)[1] if wish.wish is not was.wish else k for (wish, was, _), k in zip(pairs, compiled.keys)]
     return actuators, compiled._replace(pace=pace, keys=keys, wishes=wishes, specs=specs)
 

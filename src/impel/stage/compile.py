@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from impel.complaints import name_like
 from impel.control.linkage import Tie
-from impel.control.specs import ActuatorSpec, largest_stable_step
+from impel.control.specs import ActuatorSpec, largest_stable_step, slow_to
 from impel.files import Problem
 from impel.geometry.kinds import Solid
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
@@ -123,6 +123,8 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
     rates = np.zeros(0) if joints is None else spring_rates(bodies, joints)
     spring_step = _spring_step(rates)
     pace = pace_of(scene, stage, min(largest_stable_step(actuator_specs), spring_step))
+    if actuators is not None and isinstance(scene.world.step, str):
+        slow_to(actuators, actuator_specs, pace.frame_seconds / pace.steps)
     if joints is not None and joints.soft is not None:
         _calm(joints.soft, rates, pace)
     return stage, Compiled(

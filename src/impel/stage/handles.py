@@ -17,6 +17,9 @@ from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, get4, n
 from impel.physics.bodies import Bodies
 from impel.physics.broadphase import COUNT, MET, NORMAL, POINT, SPREAD
 from impel.physics.coating import FRICTION
+from impel.physics.contact import SLIDES
+from impel.physics.friction import FORCE as RUB
+from impel.physics.friction import TORQUE
 from impel.physics.joints import ANGULAR_A, ANGULAR_B, FORCE, JOINT, LINEAR, MEMBER, Joints
 from impel.stage.limbs import find_limbs, has_bent
 
@@ -53,6 +56,7 @@ class Handles:
 
     most: int  # actuators that fit in one cluster
     island_of: Integers  # (N,) -1 for bodies without joints
+    floats: Integers  # (N,) 1 for bodies of structures that no joint ties to what cannot move
     acts: Integers  # (N,) 1 for bodies of structures that have actuators ...
     aims: Integers  # (N,) ... 1 for those of them that have goals ...
     swings: Integers  # (N,) ... and for those of them that a force may not suit any more once they have turned
@@ -77,6 +81,11 @@ class Handles:
     source: Integers  # (H,) the actuator, the place of the limit in `joints.active`, or the pair
     live: Integers  # (H,) 1 while it holds
     most_load: Floats  # (H,) what it can hold, over what the contact is pressed with
+    bears: Floats  # (H,) of the PUSH handle of a sole: with how much it is pressed now
+    # Of friction under a body that lies by itself (see dragging.py); all 0 for others.
+    dragged: Integers  # (H,) 1 + which of the actuators of the cluster meets it, or of how it tilts, any
+    slides: Integers  # (H,) 1 while it slides
+    rubs: Floats  # (H,) what it does to the first body; of PUSH handles, how hard the contact presses
     bias: Floats  # (H,) its acceleration by gravity and by the motion there is, if nothing held it
     # How it answers.
     answer: Floats2  # (H, H) acceleration of one handle by a force at another; of what holds, the upper half
@@ -85,6 +94,7 @@ class Handles:
     asked_body: Integers2  # (H, 2)
     asked_row: Floats2  # (H, 9)
     asked_at: Floats  # (1,)
+    yields: Floats  # (H,) by how much what holds there yields to a force of one
     # For as long as the answers stay, of each set of those that hold that was met last; the first is that of none.
     held: Integers  # (SETS,) how many hold, or -1 if nothing is known
     alive: Integers2  # (SETS, MOST) which
@@ -102,12 +112,13 @@ class Handles:
     parted: Floats3  # (MOST, ROWS, ROWS)
     parted_at: Integers  # (MOST,)
     shares: Floats2  # (3 most + 1, ROWS)
-    vectors: Floats2  # (11, 3 most) scratch
+    vectors: Floats2  # (13, 3 most) scratch
     dense: Floats3  # (4, 3 most, 3 most) scratch
     # Who damps whom until control is evaluated again: with how many, with whom, and by how much.
     company: Integers  # (A,)
     partner: Integers2  # (A, most)
     damper: Floats2  # (3A, 3 most)
+    swift: Floats  # (A,) 1/kg or 1/(kg·m²): how easily each moves its body, at most, where nothing holds that
     # Who pushes at each body, as 2·handle + side: the last of them, and who comes before each.
     last: Integers  # (N,)
     previous: Integers2  # (H, 2)
@@ -147,6 +158,7 @@ def make_handles(actuators: Actuators, solids: Bodies, joints: Joints | None) ->
     return Handles(
         most=most,
         island_of=island_of,
+        floats=_what_floats(actuators, solids, joints),
         acts=acts.astype(np.int64),
         aims=np.isin(actuators.whole, actuators.whole[actuators.body[aims]]).astype(np.int64),
         swings=(acts & ((island_of >= 0) | np.isin(np.arange(bodies), actuators.body[led]))).astype(np.int64),
@@ -168,12 +180,17 @@ def make_handles(actuators: Actuators, solids: Bodies, joints: Joints | None) ->
         source=np.zeros(handles, np.int64),
         live=np.zeros(handles, np.int64),
         most_load=np.zeros(handles),
+        bears=np.zeros(handles),
+        dragged=np.zeros(handles, np.int64),
+        slides=np.zeros(handles, np.int64),
+        rubs=np.zeros(handles),
         bias=np.zeros(handles),
         answer=np.zeros((handles, handles)),
         asked_kind=np.zeros(handles, np.int64),
         asked_body=np.zeros((handles, 2), np.int64),
         asked_row=np.zeros((handles, COLUMNS)),
         asked_at=np.zeros(1),
+        yields=np.zeros(handles),
         held=np.full(SETS, -1),
         alive=np.zeros((SETS, MOST), np.int64),
         support=np.zeros((SETS, MOST, MOST)),
@@ -188,9 +205,10 @@ def make_handles(actuators: Actuators, solids: Bodies, joints: Joints | None) ->
         parted=np.zeros((MOST, ROWS, ROWS)),
         parted_at=np.zeros(MOST, np.int64),
         shares=np.zeros((n + 1, ROWS)),
-        vectors=np.zeros((11, n)),
+        vectors=np.zeros((13, n)),
         dense=np.zeros((4, n, n)),
         company=np.zeros(len(actuators.body), np.int64),
+        swift=np.zeros(len(actuators.body)),
         partner=np.zeros((len(actuators.body), most), np.int64),
         damper=np.zeros((3 * len(actuators.body), n)),
         last=np.full(bodies, -1, np.int64),
@@ -201,6 +219,18 @@ def make_handles(actuators: Actuators, solids: Bodies, joints: Joints | None) ->
         kept_rows=np.zeros((len(rows), FORCE)),
         kept_factor=np.zeros(0 if joints is None else len(joints.factor)),
     )
+
+
+def _what_floats(actuators: Actuators, solids: Bodies, joints: Joints | None) -> Integers:
+    """1 for each body whose structure has joints, but none to what cannot move: it can only stand, or fly."""
+    floats = np.zeros(len(solids.mass), np.int64)
+    if joints is not None:
+        one, other = joints.each["a"], joints.each["b"]
+        ends, partners = np.concatenate([one, other]), np.concatenate([other, one])
+        floats[ends] = 1
+        held = actuators.whole[ends[solids.inverse_mass[partners] == 0.0]]
+        floats[np.isin(actuators.whole, held) | (solids.inverse_mass == 0.0)] = 0
+    return floats
 
 
 @kernel
@@ -295,7 +325,7 @@ def still_answers(bodies, actuators, handles, s):
             i = handles.body[h, side]
             if i != handles.asked_body[h, side]:
                 return False
-            if i >= 0:
+            if i >= 0 and bodies.inverse_mass[i] > 0.0:
                 along, about = get3_at(handles.row, h, ALONG), get3_at(handles.row, h, ABOUT_A + 3 * side)
                 change = sub(along, get3_at(handles.asked_row, h, ALONG))
                 change_about = sub(about, get3_at(handles.asked_row, h, ABOUT_A + 3 * side))
@@ -356,7 +386,8 @@ def _add(handles, kind, source, a, b, along, about_a, about_b):
     handles.count[HANDLES] = h + 1
     handles.kind[h], handles.source[h], handles.live[h] = kind, source, 1
     handles.body[h, 0], handles.body[h, 1] = a, b
-    handles.bias[h] = 0.0
+    handles.bias[h] = handles.rubs[h] = 0.0
+    handles.dragged[h] = handles.slides[h] = 0
     for rows in (handles.row, handles.push):
         set3_at(rows, h, ALONG, along)
         set3_at(rows, h, ABOUT_A, about_a)
@@ -422,7 +453,7 @@ def _hold_contact(bodies, contacts, actuators, handles, p, of_actors):
     point = get3_at(contacts.place, p, POINT)
     arm_a, arm_b = sub(point, get3(bodies.position, a)), sub(point, get3(bodies.position, b))
     first, second = _across(bodies, contacts, p, a, b, normal)
-    _add(handles, PUSH, p, a, b, normal, cross(arm_a, normal), cross(normal, arm_b))
+    begin = _add(handles, PUSH, p, a, b, normal, cross(arm_a, normal), cross(normal, arm_b))
     if contacts.touching[p] != 0.0:  # not only near
         handles.count[PRESSED] = 1
     friction = SURE * contacts.material[p, FRICTION]
@@ -431,10 +462,11 @@ def _hold_contact(bodies, contacts, actuators, handles, p, of_actors):
         handles.most_load[h] = friction
     nothing = (0.0, 0.0, 0.0)
     wide = _spread(contacts.place, p, first) + _spread(contacts.place, p, second)
-    if wide > 0.0:
+    sole = FLAT * min(contacts.extent[a, INNER], contacts.extent[b, INNER])
+    handles.bears[begin] = contacts.load[p] if contacts.touching[p] != 0.0 and wide > sole * sole else 0.0
+    if wide > sole * sole:  # or the foot of a thin leg, which turns easily about its own axis, would seem to be held
         h = _add(handles, TWIST, p, a, b, nothing, normal, scale(normal, -1.0))
         handles.most_load[h] = 2.0 / 3.0 * friction * math.sqrt(wide)
-    sole = FLAT * min(contacts.extent[a, INNER], contacts.extent[b, INNER])
     rolls = max(_rolls(contacts.shapes.kind[a], bodies, a, normal), _rolls(contacts.shapes.kind[b], bodies, b, normal))
     for k in range(rolls, 2):  # a bar rolls about the first direction, a ball about both
         about, across = (first, second) if k == 0 else (second, first)
@@ -442,6 +474,50 @@ def _hold_contact(bodies, contacts, actuators, handles, p, of_actors):
         if spread > sole * sole and not _tilted(actuators, a, about) and not _tilted(actuators, b, about):
             h = _add(handles, ROLL, p, a, b, nothing, about, scale(about, -1.0))
             handles.most_load[h] = SURE * math.sqrt(3.0 * spread)  # half the width: where it begins to tilt
+    alone = _lies_alone(bodies, handles, a, b) or _lies_alone(bodies, handles, b, a)
+    if alone and handles.count[HANDLES] == begin + ROWS and contacts.touching[p] != 0.0:
+        _feel_friction(bodies, contacts, actuators, handles, p, begin)
+
+
+@kernel
+def _lies_alone(bodies, handles, i, other):
+    """Whether a body of an actor has no joints, and lies on something firm. (Goals have other means.)"""
+    alone = handles.acts[i] == 1 and handles.island_of[i] < 0 and handles.aims[i] == 0
+    return alone and bodies.inverse_mass[other] == 0.0
+
+
+@kernel
+def _feel_friction(bodies, contacts, actuators, handles, p, begin):
+    """Note which actuators can meet friction at a sole, whose handles begin there, and what it does where it slides."""
+    load, grip, twist = contacts.load[p], begin + 1, begin + 3
+    for n in range(handles.count[ACTUATORS]):
+        a = handles.actuator[n]
+        if actuators.body[a] in (handles.body[grip, 0], handles.body[grip, 1]) and actuators.against[a] < 0:
+            if actuators.paths.turns[a] == 1:
+                handles.dragged[twist] = n + 1
+            else:
+                handles.dragged[grip] = handles.dragged[grip + 1] = n + 1
+            handles.dragged[begin + 4] = handles.dragged[begin + 5] = n + 1
+    rub, torque = get3_at(contacts.friction, p, RUB), contacts.friction[p, TORQUE]
+    slip = math.hypot(rate_at(bodies, handles, grip), rate_at(bodies, handles, grip + 1))
+    if handles.dragged[grip] > 0 and norm(rub) > handles.most_load[grip] * load and slip > SLIDES:
+        for h in range(grip, twist):
+            handles.slides[h], handles.rubs[h] = 1, dot(rub, get3_at(handles.row, h, ALONG))
+    slip = abs(rate_at(bodies, handles, twist)) * handles.most_load[twist] / max(handles.most_load[grip], TINY)
+    if handles.dragged[twist] > 0 and abs(torque) > handles.most_load[twist] * load and slip > SLIDES:
+        handles.slides[twist], handles.rubs[twist] = 1, torque
+
+
+@kernel
+def rate_at(bodies, handles, h):
+    """How fast a handle moves."""
+    a, b = handles.body[h, 0], handles.body[h, 1]
+    along = get3(bodies.velocity, a)
+    turn = dot(get3(bodies.spin, a), get3_at(handles.row, h, ABOUT_A))
+    if b >= 0:
+        along = sub(along, get3(bodies.velocity, b))
+        turn += dot(get3(bodies.spin, b), get3_at(handles.row, h, ABOUT_B))
+    return dot(along, get3_at(handles.row, h, ALONG)) + turn
 
 
 @kernel

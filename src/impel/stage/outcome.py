@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from impel.control.appointments import ACTIVE
 from impel.geometry.kinds import INNER
+from impel.physics.coating import FRICTION
 from impel.physics.joints import AT_A, AT_B
 from impel.scene import Scene
 from impel.stage.compile import Compiled
@@ -24,6 +25,7 @@ PATIENCE = 0.5  # s: ... if it takes so long, ...
 PATIENCE_SHARE = 4.0  # ... and so many times as long as it would usually take
 STANDS = 0.5  # of its pace: a slower clock waits for its body
 LONG = 0.5  # s: a strength that is used up for so long in all shows
+LEVEL = 0.5  # cosine: a wish that is less than 30° from level does not lift what is in its way
 SURE = 1.2  # times what was missing: the strength that will do
 LITTLE_OFF, LITTLE_TURNED = 0.01, math.radians(1.0)  # m and rad: so near the last key, which is past, it has come to it
 BURIED = 1e-3  # m
@@ -217,17 +219,34 @@ def _taken(stage: Stage, body: int) -> list[Taken]:
 
 
 def _enough(stage: Stage, a: int, carrying: list[int], taken: list[Taken]) -> float:
-    """A strength that would do: what suits its own structure, what is loose and touches that, and what it takes."""
+    """A strength that would do, a little more than what was missing: what holds its own structure, what is loose and
+    touches that, and what it takes; or, where that is little, what brakes from the speed of its path."""
     actuators = stage.actuators
     assert actuators is not None
     pull = actuators.inertia[a] * actuators.stiffness[a] * actuators.base[a]
     gravity = float(np.linalg.norm(stage.gravity))
-    load = float(stage.bodies.mass[carrying].sum()) * gravity * float(actuators.arm[a])
+    load = gravity * float(actuators.arm[a]) * sum(stage.bodies.mass[i] * _felt(stage, a, i) for i in carrying)
     for each in taken:
         mass, arm = float(stage.bodies.mass[each.body]), each.reach if actuators.paths.turns[a] == 1 else 1.0
         load += mass * (gravity * arm + float(actuators.stiffness[a] * actuators.base[a]) * arm**2)
-    needed = 2 * float(actuators.weight[a] + pull) + 2 * load
+    needed = max(float(actuators.weight[a]) + load, 2 * float(pull))
     return SURE * max(needed, float(actuators.strength[a]) if math.isfinite(actuators.strength[a]) else 0.0)
+
+
+def _felt(stage: Stage, a: int, body: int) -> float:
+    """Which share of the weight of something loose asks for strength: of what it pushes along the ground, twice its
+    friction, which is learnt, and that only up to half the strength (see `room` in control/actuators.py)."""
+    actuators, contacts, up = stage.actuators, stage.contacts, np.array(stage.gravity)
+    if actuators is None or contacts is None or actuators.paths.turns[a] == 1:
+        return 1.0
+    offset, size = actuators.offset[a], float(np.linalg.norm(actuators.offset[a]) * np.linalg.norm(up))
+    if abs(float(offset @ up)) > LEVEL * size:
+        return 1.0
+    for p in np.flatnonzero(contacts.touching != 0.0):
+        pair = contacts.pair[p]
+        if body in pair and stage.bodies.inverse_mass[pair].min() == 0.0:
+            return 2 * float(contacts.material[p, FRICTION])
+    return 1.0
 
 
 def _met(compiled: Compiled, stage: Stage, told: list[dict[str, Any]], when: Floats) -> set[tuple[int, int]]:

@@ -82,7 +82,7 @@ class Performance:
         moment = Moment(self) if controller is not None else None
         clock = self.clock
         clock.frame_start[0] = clock.begin[0] = self.time
-        clock.part[0], clock.tick[0], clock.tries[0] = 0.0, 0, 0
+        clock.part[0], clock.tick[0], clock.tries[0], clock.toil[0] = 0.0, 0, 0, 0.0
         ask, walked = True, not self.walks.states
         begun, told, said = time.monotonic(), len(self.told), False
         while True:

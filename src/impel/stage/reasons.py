@@ -24,6 +24,7 @@ Event = dict[str, Any]
 ASKEW = 0.5  # cosine: a wish to turn that is farther than 60° off the axis of a hinge is not what the hinge allows
 AGAINST = 0.1  # cosine: what a wish leads into by more than that is in its way
 WAITS = 0.5  # of its pace: who should go slower waits for others
+ENOUGH = 1.1  # times what overcomes friction: what presses is known to a tenth
 JUST = 0.3  # s: what held it no longer after it was made held it from then on
 
 
@@ -46,10 +47,12 @@ def in_the_way(end: Ending, a: int, since: float, needs: float) -> str:
             return reason
     touched = _touched(end, a)
     against = f"it touches {', '.join(touched)}; " if touched else ""
+    strength = f"its strength of {plain(float(actuators.strength[a]), 3)} {'N·m' if turns else 'N'}"
+    if actuators.gripped[a] > 0.0:
+        enough = plain(ENOUGH * float(actuators.gripped[a]), 2)
+        return f'friction holds it, against {strength}: strength: {enough} or "unlimited" would do'
     if needs > 0.0:
-        strength = float(actuators.strength[a])
-        used = f"{against}all its strength of {plain(strength, 3)} {'N·m' if turns else 'N'} is used"
-        return f'{used}: strength: {plain(needs, 2)} or "unlimited" would do'
+        return f'{against}all {strength} is used: strength: {plain(needs, 2)} or "unlimited" would do'
     if not touched and stage.joints is not None and _ties(stage.joints, body).any() and not turns:
         return "its joints do not let it get nearer: its way may lead out of reach"
     return f"{against}a smaller {'base_angle' if turns else 'base_distance'} or more speed makes it push harder"

@@ -30,9 +30,8 @@ from impel.control.law import (
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, dot, get3, get3_at, norm, scale, set3, sub
 from impel.physics.skyline import set_three, three
+from impel.stage.dragging import HINDERED, feel_friction, give, overcome, spare_for_friction
 from impel.stage.handles import (
-    ABOUT_A,
-    ABOUT_B,
     ACTUATORS,
     ALIVE,
     ALONG,
@@ -40,23 +39,40 @@ from impel.stage.handles import (
     COLUMNS,
     GRIP,
     HANDLES,
-    LAST,
     LIMIT,
     MEMBERS,
-    MOST,
     PRESSED,
     PUSH,
     ROLL,
-    SETS,
     SHAKY,
     SLACK,
-    TWIST,
     lift_of,
+    rate_at,
+)
+from impel.stage.holding import (
+    ALL,
+    ANYWAY,
+    BLOCKED,
+    DENIED,
+    DRAG,
+    EXTRA,
+    FORCE,
+    GAIN,
+    LIMITED,
+    MISSED,
+    MOVING,
+    NOTHING,
+    RATTLE,
+    REST,
+    SLOWED,
+    SMOOTH,
+    hold_on,
+    invert_answer,
+    swiftest,
 )
 from impel.stage.limbs import can_bend, relax, start_bending
 
 ROUNDS = 6  # of letting go
-NOTHING, ALL, SMOOTH = range(3)  # what holds: all that is live, that without friction, or nothing, the first of sets
 
 # What friction holds so that it moves less easily by this share stands still, below that share of the speed that it
 # should have. There so many times its pull is what an actor gathers to overcome friction: an integral would slip and
@@ -64,23 +80,17 @@ NOTHING, ALL, SMOOTH = range(3)  # what holds: all that is live, that without fr
 GRIPPED = 0.1
 STILL, GATHERED = 0.02, 10.0
 
-# What holds yields by this share: rows that say nothing new (a table has a leg too many) then share their load alike.
-# Rounding is far below, and what is lost of an answer far below what is worth pulling at.
-YIELDS = 3e-8
 SLIGHT = 1e-6  # of a force that leads to a goal: by less nothing is pulled at
 GRASP = 2.0  # times the weight of what is loose: so hard must two sides press to hold it by a friction of 0.5, and more
 LIVELY = 0.01  # (rad)²: how far the swing of what stands may get on while control is held
-# Of the acceleration at base distance: who misses more of its wish is hindered, and what would rise faster if it were
-# let go is to be lifted. (A straight leg that bends rises slowly at first.)
-HINDERED, RISES = 0.1, 0.01
+# Of the acceleration at base distance: what would rise faster if it were let go is to be lifted. (A straight leg that
+# bends rises slowly at first.)
+RISES = 0.01
 OPPOSITE = -0.5  # the cosine between directions, from 120° on
 CLOSED = 0.1  # of the base distance: who is kept from its target by more presses as hard as it shall
 
 # Of a wish that leads to a goal, and m/s²: who misses more of it is locked; s: a joint is not bent later than this.
 LOCKED, LOCKED_LEAST, TOO_LATE = 0.5, 1.0, 0.2
-
-# Rows of `vectors`.
-FORCE, REST, ANYWAY, LIMITED, BLOCKED, EXTRA, MOVING, MISSED, GAIN, RATTLE, SLOWED = range(11)
 
 
 @kernel
@@ -90,17 +100,29 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
     own, loose = _weights(bodies, actuators, handles, norm(gravity))
     held = handles.count[HANDLES] > n
     force = handles.vectors[FORCE]
+    lies = feel_friction(actuators, handles)
+    firm = loose == 0.0 or _squeezes(handles)  # what is loose, and pressed from one side only, would be pushed away
     hold_on(actuators, handles, NOTHING)
-    _invert(handles, NOTHING)
+    invert_answer(handles, NOTHING)
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        handles.swift[a] = _easiness(handles.settled[NOTHING], k) / actuators.whole_inertia[a]
     if held:
         hold_on(actuators, handles, ALL)
     stuck, inverse = handles.settled[NOTHING], handles.inverse[NOTHING]
     for attempt in range(ROUNDS):
         at = handles.count[AT]
         stuck, inverse = handles.settled[at], handles.inverse[at]
-        _invert(handles, at)
+        invert_answer(handles, at)
         find_rattle(bodies, handles)
-        hindered = pull(joints, actuators, handles, stuck, inverse, held, loose, gravity)
+        hindered = pull(joints, actuators, handles, stuck, inverse, held, firm, loose, gravity)
+        if lies:
+            spare_for_friction(actuators, handles)
+        if attempt == 0 and lies:
+            overcame = overcome(actuators, handles, dt_last)
+            hold_on(actuators, handles, ALL)
+            if overcame:
+                continue
         if attempt == 0 and hindered and step_off(bodies, actuators, handles):
             continue
         if not held or not let_go(joints, actuators, handles):
@@ -116,14 +138,14 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
         at = NOTHING
         if held:
             at = hold_on(actuators, handles, SMOOTH)
-            _invert(handles, at)
+            invert_answer(handles, at)
         smooth, its_inverse = handles.settled[at], handles.inverse[at]
         heavy = own + 2.0 * loose if held else math.inf
         learn(bodies, actuators, handles, stuck, inverse, smooth, its_inverse, heavy, dt_last)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         asked = axpy(math.sqrt(actuators.whole_inertia[a]), three(force, k), get3(actuators.learnt, a))
-        set3(actuators.asked, a, asked)
+        set3(actuators.asked, a, add(asked, three(handles.vectors[DRAG], k)))
     make_up(actuators, handles, stuck, inverse)
 
 
@@ -167,83 +189,6 @@ def _weights(bodies, actuators, handles, gravity):
 
 
 @kernel
-def hold_on(actuators, handles, what):
-    """Find how the actuators' handles answer while what is live holds: all of it, what needs no friction, or nothing;
-    in the units of law.py. What they do anyway goes to `vectors`. Returns where among the sets that stands."""
-    n, m, answer = 3 * handles.count[ACTUATORS], 0, handles.answer
-    if what != NOTHING:
-        for h in range(n, handles.count[HANDLES]):
-            gripping = handles.kind[h] == GRIP or handles.kind[h] == TWIST
-            if handles.live[h] == 1 and not (gripping and what == SMOOTH):
-                handles.listed[m] = h
-                m += 1
-    at, known = _place_of_set(handles, m)
-    if what != SMOOTH:
-        handles.count[AT], handles.count[ALIVE] = at, m
-    alive, support, through, out = handles.alive[at], handles.support[at], handles.through[at], handles.settled[at]
-    if not known:
-        for i in range(m):
-            alive[i] = handles.listed[i]
-        for i in range(m):
-            for j in range(i, m):
-                support[i, j] = answer[alive[i], alive[j]]
-            support[i, i] *= 1.0 + YIELDS
-        factor_dense(support, m)
-    first = n if known else 0
-    for j in range(first, n + 1):
-        column = through[j]
-        for i in range(m):
-            column[i] = answer[alive[i], j] if j < n else handles.bias[alive[i]]
-        solve_dense(support, m, column)
-    anyway = handles.vectors[ANYWAY]
-    for i in range(n):
-        size = math.sqrt(actuators.whole_inertia[handles.source[i]])
-        for j in range(first, n + 1):
-            value = answer[i, j] if j < n else handles.bias[i]
-            for k in range(m):
-                value -= answer[i, alive[k]] * through[j, k]
-            if j < n:
-                out[i, j] = size * value * math.sqrt(actuators.whole_inertia[handles.source[j]])
-            else:
-                anyway[i] = size * value
-    return at
-
-
-@kernel
-def _place_of_set(handles, m):
-    """Where the set of the m handles that are listed stands, and whether it is known; if not, it takes the place of the
-    one that was written longest ago, but not of the one that holds now."""
-    for at in range(SETS if m > 0 else 1):
-        same = handles.held[at] == m
-        i = 0
-        while same and i < m:
-            same = handles.alive[at, i] == handles.listed[i]
-            i += 1
-        if same:
-            return at, True
-    at = NOTHING
-    if m > 0:
-        at = handles.count[LAST] % (SETS - 1) + 1
-        if at == handles.count[AT]:
-            at = at % (SETS - 1) + 1
-        handles.count[LAST] = at
-        for i in range(MOST):
-            if handles.parted_at[i] == at:
-                handles.parted_at[i] = NOTHING
-    handles.held[at], handles.inverted[at] = m, 0
-    return at, False
-
-
-@kernel
-def _invert(handles, at):
-    """Leave in `inverse` what the answers of a set take (see law.py), unless that is known."""
-    if handles.inverted[at] == 0:
-        n = 3 * handles.count[ACTUATORS]
-        invert(handles.settled[at], n, handles.inverse[at], handles.dense[0], handles.dense[1])
-        handles.inverted[at] = 1
-
-
-@kernel
 def find_rattle(bodies, handles):
     """What stands is not quite still: it gives way a little, and rattles. Leave in `vectors` how much of the actuators'
     rates that is. A torque that damps it, made for the heavy post on it, would shake a light foot ever harder."""
@@ -256,18 +201,6 @@ def find_rattle(bodies, handles):
         rattle[i] = 0.0
         for k in range(m):
             rattle[i] += handles.answer[i, alive[k]] * load[k]
-
-
-@kernel
-def rate_at(bodies, handles, h):
-    """How fast a handle moves."""
-    a, b = handles.body[h, 0], handles.body[h, 1]
-    along = get3(bodies.velocity, a)
-    turn = dot(get3(bodies.spin, a), get3_at(handles.row, h, ABOUT_A))
-    if b >= 0:
-        along = sub(along, get3(bodies.velocity, b))
-        turn += dot(get3(bodies.spin, b), get3_at(handles.row, h, ABOUT_B))
-    return dot(along, get3_at(handles.row, h, ALONG)) + turn
 
 
 @kernel
@@ -287,7 +220,7 @@ def _calm_wish(actuators, handles, k, a):
 
 
 @kernel
-def pull(joints, actuators, handles, stuck, inverse, held, loose, gravity):
+def pull(joints, actuators, handles, stuck, inverse, held, firm, loose, gravity):
     """Leave in `vectors` the forces that the wishes take; and those that press what is in the way. Is there any?"""
     n = 3 * handles.count[ACTUATORS]
     force, left, anyway = handles.vectors[FORCE], handles.vectors[REST], handles.vectors[ANYWAY]
@@ -301,7 +234,8 @@ def pull(joints, actuators, handles, stuck, inverse, held, loose, gravity):
     hindered = False
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        missed = norm(three(left, k)) > HINDERED * _swiftest(actuators, a) * math.sqrt(actuators.whole_inertia[a])
+        set_three(handles.vectors[DENIED], k, three(left, k))
+        missed = norm(three(left, k)) > HINDERED * swiftest(actuators, a) * math.sqrt(actuators.whole_inertia[a])
         hindered |= missed and handles.aims[actuators.body[a]] == 0
     if joints is not None and len(handles.limbs) > 0:
         find_locked(joints, actuators, handles, left)
@@ -329,7 +263,6 @@ def pull(joints, actuators, handles, stuck, inverse, held, loose, gravity):
         share = most / (max(norm(offset), CLOSED * actuators.base[a]) * math.sqrt(actuators.whole_inertia[a]))
         set_three(extra, k, axpy(share, offset, three(extra, k)))
     keep_blocked(handles, stuck, inverse, extra)
-    firm = loose == 0.0 or _squeezes(handles)  # what is loose, and pressed from one side only, would be pushed away
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         size = math.sqrt(actuators.whole_inertia[a])
@@ -387,12 +320,6 @@ def _squeezes(handles):
     return False
 
 
-@kernel(inline=True)
-def _swiftest(actuators, a):
-    """The acceleration of an actuator at base distance."""
-    return actuators.stiffness[a] * actuators.base[a]
-
-
 @kernel
 def step_off(bodies, actuators, handles):
     """Let go of what the wishes would lead away from, were it let go: a foot that is to be lifted may bear weight
@@ -401,7 +328,7 @@ def step_off(bodies, actuators, handles):
     quick = 0.0
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        quick = max(quick, min(norm(pull_of(actuators, a)), _swiftest(actuators, a)) * actuators.arm[a])
+        quick = max(quick, min(norm(pull_of(actuators, a)), swiftest(actuators, a)) * actuators.arm[a])
     for h in range(n, handles.count[HANDLES]):
         firm = bodies.inverse_mass[handles.body[h, 0]] * bodies.inverse_mass[handles.body[h, 1]] == 0.0
         # What is loose may fall away by itself.
@@ -543,7 +470,9 @@ def let_go(joints, actuators, handles):
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         total = scale(three(handles.vectors[FORCE], k), math.sqrt(actuators.whole_inertia[a]))
-        set_three(force, k, limit_size(add(total, get3(actuators.learnt, a)), strength_of(actuators, a)))
+        drag = three(handles.vectors[DRAG], k)
+        total = limit_size(add(add(total, get3(actuators.learnt, a)), drag), strength_of(actuators, a))
+        set_three(force, k, sub(total, drag))  # which friction meets
     for i in range(handles.count[ALIVE]):
         load[i] = -through[n, i]
         for j in range(n):
@@ -561,7 +490,7 @@ def let_go(joints, actuators, handles):
             gone = (at if at != 0.0 else handles.bending[handles.source[h]]) * load[i] > 0.0
         elif kind == PUSH:
             pressed = load[i]
-            gone = pressed < -slight
+            gone = pressed < -slight and not _stands_firm(handles, h)
         else:
             size = abs(load[i])
             if kind == GRIP and i + 1 < handles.count[ALIVE] and handles.kind[alive[i + 1]] == GRIP:
@@ -570,9 +499,18 @@ def let_go(joints, actuators, handles):
         if gone and live[h] == 1:
             live[h] = 0
             changed = True
+            if kind == ROLL and handles.dragged[h] > 0:  # what lies by itself, and tilts, still rests on its rim
+                give(handles, h, math.copysign(handles.most_load[h] * max(pressed, 0.0), load[i]))
             if kind in (PUSH, GRIP):  # without load no friction; without grip no twist, nor the other grip
                 _let_go_too(handles, h, kind)
     return changed
+
+
+@kernel
+def _stands_firm(handles, h):
+    """Whether a sole bears weight of what only stands. Which of its feet would have to pull, of more than it needs,
+    is a matter of what its soles yield; let go in thought, it would be lifted in earnest."""
+    return handles.bears[h] > 0.0 and handles.floats[handles.body[h, 0]] + handles.floats[handles.body[h, 1]] > 0
 
 
 @kernel
@@ -588,7 +526,11 @@ def _let_go_too(handles, h, kind):
 def learn(bodies, actuators, handles, stuck, inverse, smooth, its_inverse, heavy, dt_last):
     """What is missing of the last wishes is learnt, as far as it could be had were it not for friction; what cannot be
     had is forgotten, so that nothing gathers behind an obstacle. `heavy` is what could weigh on the actuators; infinite
-    where nothing touches."""
+    where nothing touches.
+
+    Muscles of what only stands learn nothing: all that they miss is how its soles rock, and to make up for that, later,
+    rocks it ever more.
+    """
     n = 3 * handles.count[ACTUATORS]
     missed, left, gain, extra = (
         handles.vectors[MISSED], handles.vectors[REST], handles.vectors[GAIN], handles.vectors[EXTRA],
@@ -629,8 +571,11 @@ def learn(bodies, actuators, handles, stuck, inverse, smooth, its_inverse, heavy
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         size, learnt = math.sqrt(actuators.whole_inertia[a]), get3(actuators.learnt, a)
-        change = scale(axpy(lasting, three(gain, k), three(missed, k)), size)
         blend = blend_of(actuators, a, dt_last)
+        if heavy < math.inf and actuators.against[a] >= 0 and handles.floats[actuators.body[a]] == 1:
+            set3(actuators.learnt, a, scale(learnt, 1.0 - blend))
+            continue
+        change = scale(axpy(lasting, three(gain, k), three(missed, k)), size)
         rate = rate_of(bodies, actuators, a)
         gripped = slips or _easiness(stuck, k) < GRIPPED * _easiness(smooth, k)
         if gripped and norm(rate) < STILL * steady_rate(actuators, a):
@@ -645,7 +590,7 @@ def _slips(bodies, handles):
     """Whether more is asked of friction on something firm than it is relied on to hold; it may hold all the same."""
     for h in range(3 * handles.count[ACTUATORS], handles.count[HANDLES]):
         firm = bodies.inverse_mass[handles.body[h, 0]] * bodies.inverse_mass[handles.body[h, 1]] == 0.0
-        if firm and handles.kind[h] == GRIP and handles.live[h] == 0:
+        if firm and handles.kind[h] == GRIP and handles.live[h] == 0 and handles.dragged[h] == 0:
             return True
     return False
 
@@ -684,7 +629,7 @@ def _leave_out(handles, at):
             if weak[i // 3] + weak[j // 3] > 0:
                 answer[i, j] = 0.0
     handles.inverted[at] = 0
-    _invert(handles, at)
+    invert_answer(handles, at)
     handles.held[at] = -1
 
 

@@ -73,7 +73,8 @@ class Clock:
     forced: Integers  # the verdict on the first of a run of steps that were taken because none shorter was possible
     rough_steps: Integers  # how many there were in this run
     unheld: Integers  # how many steps in a row were taken in which joints did not hold
-    tries: Integers  # how many steps of the frame were tried
+    tries: Integers  # how many steps of the frame were tried ...
+    toil: Floats  # ... and how many more could have been in the time that hard ones took
     rough_since: Floats  # s: when this run began ...
     rough_at: Integers  # ... and where: at a joint, or with two bodies
     rough_with: Integers

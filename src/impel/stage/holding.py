@@ -1,0 +1,150 @@
+"""What holds a cluster of handles, as long as it can, and how its actuators answer then (see answers.py)."""
+
+import math
+
+from impel.control.law import factor_dense, factor_rows, invert, solve_dense
+from impel.kernel import kernel
+from impel.motion.rotations import dot, get3, sub
+from impel.stage.handles import ACTUATORS, ALIVE, AT, GRIP, HANDLES, LAST, LIMIT, MEMBERS, MOST, ROLL, ROWS, SETS, TWIST
+
+NOTHING, ALL, SMOOTH = range(3)  # what holds: all that is live, that without friction, or nothing, the first of sets
+
+# Of how a handle answers itself: by so much yields what holds it, so that rows that say nothing new share their load
+# alike. By less, rounding would decide who bears it.
+LEAST = 3e-8
+# Where a link stands on something firm with more than is needed (two flat feet under legs that only bend forward), what
+# holds yields by this share of how the whole cluster would answer there, as one body. What is in the way only by a tilt
+# of √YIELDS, 0.2°, then is not in the way: taken as rigid, soles would hold each other with any force. What is lost of
+# an answer is far below what is worth pulling at.
+YIELDS = 1e-5
+SOFTER = 10.0  # times: so much more yields friction, for weight lies on what pushes, and not on what only grips
+
+# Rows of `vectors`.
+FORCE, REST, ANYWAY, LIMITED, BLOCKED, EXTRA, MOVING, MISSED, GAIN, RATTLE, SLOWED, DENIED, DRAG = range(13)
+
+
+@kernel
+def _factor_firm(handles, alive, support, m):
+    """Factor how what holds answers if it hardly yields, unless a row of what holds a foot follows from those before,
+    but for a tilt. Does none?"""
+    for i in range(m):
+        for j in range(i, m):
+            support[i, j] = handles.answer[alive[i], alive[j]]
+        support[i, i] *= 1.0 + LEAST
+    for begin in range(0, m, ROWS):
+        end = min(begin + ROWS, m)
+        factor_rows(support, begin, end, m)
+        for i in range(begin, end):
+            h = alive[i]
+            own = handles.answer[h, h]
+            if handles.yields[h] > LEAST * own and support[i, i] ** 2 * YIELDS * own > 1.0:
+                return False
+    return True
+
+
+@kernel
+def note_yields(bodies, handles):
+    """Note by how much each handle of what holds yields to a force of one, where a link stands on something firm."""
+    for h in range(3 * handles.count[ACTUATORS], handles.count[HANDLES]):
+        kind, own, a, b = handles.kind[h], handles.answer[h, h], handles.body[h, 0], handles.body[h, 1]
+        handles.yields[h] = LEAST * own
+        if kind != LIMIT and bodies.inverse_mass[a] * bodies.inverse_mass[b] == 0.0:
+            foot = a if bodies.inverse_mass[a] > 0.0 else b
+            if handles.island_of[foot] >= 0:
+                whole = min(own, 1.0 / _heft(bodies, handles, foot, kind in (TWIST, ROLL)))
+                handles.yields[h] += YIELDS * whole * (SOFTER if kind in (GRIP, TWIST) else 1.0)
+
+
+@kernel
+def _heft(bodies, handles, foot, turns):
+    """The mass of a cluster, or its inertia about the middle of one of its bodies."""
+    total = 0.0
+    for n in range(handles.count[MEMBERS]):
+        i = handles.member[n]
+        away = sub(get3(bodies.position, i), get3(bodies.position, foot))
+        total += bodies.mass[i] * dot(away, away) + max(get3(bodies.inertia, i)) if turns else bodies.mass[i]
+    return total
+
+
+@kernel
+def hold_on(actuators, handles, what):
+    """Find how the actuators' handles answer while what is live holds: all of it, what needs no friction, or nothing;
+    in the units of law.py. What they do anyway goes to `vectors`. Returns where among the sets that stands."""
+    n, m, answer = 3 * handles.count[ACTUATORS], 0, handles.answer
+    if what != NOTHING:
+        for h in range(n, handles.count[HANDLES]):
+            gripping = handles.kind[h] == GRIP or handles.kind[h] == TWIST
+            if handles.live[h] == 1 and not (gripping and what == SMOOTH):
+                handles.listed[m] = h
+                m += 1
+    at, known = _place_of_set(handles, m)
+    if what != SMOOTH:
+        handles.count[AT], handles.count[ALIVE] = at, m
+    alive, support, through, out = handles.alive[at], handles.support[at], handles.through[at], handles.settled[at]
+    if not known:
+        for i in range(m):
+            alive[i] = handles.listed[i]
+        if not _factor_firm(handles, alive, support, m):
+            for i in range(m):
+                for j in range(i, m):
+                    support[i, j] = answer[alive[i], alive[j]]
+                support[i, i] += handles.yields[alive[i]]
+            factor_dense(support, m)
+    first = n if known else 0
+    for j in range(first, n + 1):
+        column = through[j]
+        for i in range(m):
+            column[i] = answer[alive[i], j] if j < n else handles.bias[alive[i]]
+        solve_dense(support, m, column)
+    anyway = handles.vectors[ANYWAY]
+    for i in range(n):
+        size = math.sqrt(actuators.whole_inertia[handles.source[i]])
+        for j in range(first, n + 1):
+            value = answer[i, j] if j < n else handles.bias[i]
+            for k in range(m):
+                value -= answer[i, alive[k]] * through[j, k]
+            if j < n:
+                out[i, j] = size * value * math.sqrt(actuators.whole_inertia[handles.source[j]])
+            else:
+                anyway[i] = size * value
+    return at
+
+
+@kernel
+def _place_of_set(handles, m):
+    """Where the set of the m handles that are listed stands, and whether it is known; if not, it takes the place of the
+    one that was written longest ago, but not of the one that holds now."""
+    for at in range(SETS if m > 0 else 1):
+        same = handles.held[at] == m
+        i = 0
+        while same and i < m:
+            same = handles.alive[at, i] == handles.listed[i]
+            i += 1
+        if same:
+            return at, True
+    at = NOTHING
+    if m > 0:
+        at = handles.count[LAST] % (SETS - 1) + 1
+        if at == handles.count[AT]:
+            at = at % (SETS - 1) + 1
+        handles.count[LAST] = at
+        for i in range(MOST):
+            if handles.parted_at[i] == at:
+                handles.parted_at[i] = NOTHING
+    handles.held[at], handles.inverted[at] = m, 0
+    return at, False
+
+
+@kernel
+def invert_answer(handles, at):
+    """Leave in `inverse` what the answers of a set take (see law.py), unless that is known."""
+    if handles.inverted[at] == 0:
+        n = 3 * handles.count[ACTUATORS]
+        invert(handles.settled[at], n, handles.inverse[at], handles.dense[0], handles.dense[1])
+        handles.inverted[at] = 1
+
+
+@kernel(inline=True)
+def swiftest(actuators, a):
+    """The acceleration of an actuator at base distance."""
+    return actuators.stiffness[a] * actuators.base[a]
