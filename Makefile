@@ -9,7 +9,7 @@ VALIDATOR := .cache/gltf-validator
 BLENDER := .cache/blender
 
 THREE := src/impel/studio/three
-.PHONY: demo studio soak test test-plain test-wheel library wheel audit blender-test bench fuzz fuzz-takes fuzz-ends fuzz-goals rewind wishes gallery pictures pages lint clean
+.PHONY: demo studio soak test test-plain test-wheel library wheel audit blender-test bench fuzz fuzz-takes fuzz-ends fuzz-goals many rewind wishes gallery pictures pages lint clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/impel demo -o out
@@ -73,6 +73,10 @@ fuzz-goals: $(VENV)/.test-installed
 # Twelve walks that are to take so long and cost so much.
 wishes: $(VENV)/.test-installed
 	IMPEL_LONG=1 $(BIN)/python -m pytest tests/gaits/test_gait_evolution.py -k there_in_time
+
+# Ten thousand different scenes in one process, which must not grow by more than 500 MB; COUNT as you like.
+many: $(VENV)/.test-installed
+	$(BIN)/python tests/stage/many_scenes.py $(COUNT)
 
 # Restores random moments of all kinds of scenes and plays on, to the same bytes.
 rewind: $(VENV)/.test-installed

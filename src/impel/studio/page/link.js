@@ -4,6 +4,7 @@ export class Link {
   constructor({ told, rows, lost, found }) {
     this.told = told; this.rows = rows; this.lost = lost; this.found = found;
     this.number = 0; this.waiting = new Map(); this.delay = 250;
+    this.due = 0; // the newest run that shows what was answered
     this.open();
   }
 
@@ -17,6 +18,7 @@ export class Link {
       if ("tell" in message) return this.told(message);
       const waiting = this.waiting.get(message.id);
       this.waiting.delete(message.id);
+      this.due = Math.max(this.due, message.ok?.run ?? 0);
       if (waiting) message.problems ? waiting.reject(message.problems) : waiting.resolve(message.ok);
     };
     this.socket.onclose = () => {

@@ -858,6 +858,7 @@ function screen(at) {
 Object.assign(state, {
   link, go_to, play, open_scene,
   drawn: () => view.drawn,
+  settled: () => !held && !link.waiting.size && !waiting.size && state.take?.ended && state.take.run >= link.due && state.shown?.run === state.take.run,
   redraw() { view.stale = true; wake(); const drawn = view.drawn; return new Promise((done) => { const look = () => (view.drawn > drawn ? done() : requestAnimationFrame(look)); look(); }); },
   pick_key(name, number) { const key = keys_of(state.data).find(({ owner, number: n }) => owner.name === name && n === number); select({ ...key.owner, key }); },
   place_on_screen: screen,
