@@ -21,12 +21,11 @@ PROCESSOR = Path("/proc/cpuinfo")
 WIDE = PROCESSOR.exists() and "avx512f" in PROCESSOR.read_text()
 # What evolves takes another way where last digits differ, as between kinds of processors.
 EVOLVED = ("test_the_libraries_that_come_with_it_can_be_made_again", "test_with_the_periodicity_term_most_seeds")
-PACED = ("test_no_random_scene_has_a_fault",)  # in CPU seconds
 
 
 def pytest_collection_modifyitems(items):
     for item in items:
-        if not WIDE and item.name.startswith(EVOLVED + PACED):
+        if not WIDE and item.name.startswith(EVOLVED):
             item.add_marker(pytest.mark.skip(reason="its figures are of a processor with AVX-512"))
 
 
