@@ -9,8 +9,11 @@ import pytest
 from hypothesis import settings
 from PIL import Image
 
-# A shell that runs the tests in the background has Ctrl-C ignored, and every program started here would inherit that.
+# A shell that runs the tests in the background has Ctrl-C ignored, or hanging up; every program started here would
+# inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None)
