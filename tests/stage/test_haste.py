@@ -5,7 +5,7 @@ import pytest
 
 from impel import Scene
 from impel.physics.broadphase import COUNT
-from impel.physics.friction import HASTE
+from impel.physics.broadphase import HASTE
 from impel.stage import Performance
 
 HEAVY = 200  # times the mass of the others
@@ -40,7 +40,7 @@ def test_what_is_squeezed_hurries_alone_and_momentum_is_kept():
         performance.next_frame()
         contacts = performance.stage.contacts
         pairs = contacts.pair[: contacts.near.info[COUNT]]
-        hasty |= {tuple(pair) for pair in pairs[contacts.friction[: len(pairs), HASTE] > 0]}
+        hasty |= {tuple(pair) for pair in pairs[contacts.haste[: len(pairs), HASTE] > 0]}
     assert {(3, 4), (4, 5)} <= hasty
     assert not hasty & {(0, 1), (1, 2), (7, 8)}
     np.testing.assert_allclose(motion(performance.stage.bodies), before, atol=1e-12)
@@ -91,7 +91,7 @@ def test_what_has_joints_is_never_in_haste_and_its_joints_hold():
         performance.next_frame()
         contacts = performance.stage.contacts
         pairs = contacts.pair[: contacts.near.info[COUNT]]
-        hasty = pairs[contacts.friction[: len(pairs), HASTE] > 0]
+        hasty = pairs[contacts.haste[: len(pairs), HASTE] > 0]
         assert not jointed[hasty].any()
         hurried |= len(hasty) > 0
         assert performance.stage.joints.apart.max() <= 1e-6

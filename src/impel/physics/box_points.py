@@ -11,6 +11,7 @@ from impel.kernel import kernel
 from impel.motion.rotations import (
     add,
     conjugate,
+    dot,
     get3,
     get3_at,
     norm,
@@ -23,7 +24,11 @@ from impel.motion.rotations import (
     unrotate,
 )
 from impel.physics.broadphase import COUNTS, MOST, UNLISTED
-from impel.physics.patches import box_around, is_soft, overlap, press_facing, rows_of
+from impel.physics.patches import box_around, is_soft, overlap, press_point, rows_of, set_square, weighed
+
+# Columns of `contacts.inside`: a point that presses, what leads out of the other box there, how deep it is, how squarely
+# its side faces that, and which of the samples it is.
+INSIDE, OUTWARD, DEPTH, FACES, SAMPLE, KEPT = 0, 3, 6, 7, 8, 9
 
 MARGIN = 0.05  # of the way to the middle of the smaller box: by which a point may move until a new list is due
 
@@ -75,24 +80,38 @@ def _list(contacts, p, side, a, b, centre, turn, margin):
             continue
         for s in range(samples.range[c, 0], samples.range[c, 1]):
             x, y, z = add(centre, transform(rows, get3(samples.at, s)))
-            if abs(x) <= half[0] and abs(y) <= half[1] and abs(z) <= half[2]:
-                if count == MOST:
+            if count == MOST:
+                within = max(abs(x) - half[0], abs(y) - half[1], abs(z) - half[2]) <= 0.0
+                if within:
                     return MOST + 1
-                contacts.listed[p, first + count] = s
-                count += 1
+                continue
+            # Without branches, which nothing could predict: the next one is written over what is not inside.
+            contacts.listed[p, first + count] = s
+            count += (abs(x) <= half[0]) & (abs(y) <= half[1]) & (abs(z) <= half[2])
     return count
 
 
 @kernel
 def press_listed(contacts, p, side, centre, rows, half, motion, material, finest, patch):
-    """The listed points of a box that are inside box B; the rest as in `press_points`, but the field is found at inside
-    points only: half of those listed are not."""
-    samples, listed, first = contacts.samples, contacts.listed, _first(contacts.seen, p, side)
+    """The listed points of a box that are inside box B; the rest as in `press_points`.
+
+    Half of those listed are not inside, and of the others many are on sides that do not face the field: first those
+    that press are found, without branches.
+    """
+    samples, listed, first, kept = contacts.samples, contacts.listed, _first(contacts.seen, p, side), contacts.inside
+    count, turns = 0, is_soft(material)
     for k in range(first, first + int(contacts.seen[p, COUNTS + side])):
         s = listed[p, k]
         x = add(centre, transform(rows, get3(samples.at, s)))
-        if max(abs(x[0]) - half[0], abs(x[1]) - half[1], abs(x[2]) - half[2]) >= 0.0:
-            continue
-        phi, g = inside_box(x, half)
-        normal = transform(rows, get3(samples.normal, s))
-        press_facing(patch, x, normal, g, -phi, min(samples.area[s], finest), motion, material, is_soft(material))
+        phi, u = inside_box(x, half)
+        faces = -dot(transform(rows, get3(samples.normal, s)), u)
+        set3_at(kept, count, INSIDE, x)
+        set3_at(kept, count, OUTWARD, u)
+        kept[count, DEPTH], kept[count, FACES], kept[count, SAMPLE] = -phi, faces, s
+        count += (phi < 0.0) & (faces > 0.0)
+    for k in range(count):
+        s, depth, faces = int(kept[k, SAMPLE]), kept[k, DEPTH], kept[k, FACES]
+        x, u, area = get3_at(kept, k, INSIDE), get3_at(kept, k, OUTWARD), min(samples.area[s], finest)
+        press_point(patch, x, u, depth, weighed(faces) * area, motion, material)
+        if turns:
+            set_square(patch, transform(rows, get3(samples.normal, s)), u, depth, area, material)

@@ -30,6 +30,8 @@ POSITION, ORIENTATION = 0, 3  # columns of `near.built`
 # to 0 when they are no longer near; stiffness (N/m); mean products of the patch's extent (m²): xx, xy, xz, yy, yz, zz.
 POINT, NORMAL, MET, STIFF, SPREAD, PLACE = 0, 3, 6, 7, 8, 14
 
+HASTE, EASE = 0, 1  # columns of `contacts.haste`
+
 # Columns of `contacts.seen`: where two boxes or meshes were, how they were turned, how many points of each were listed
 # then; and of meshes, how far they may move until others must be, and how far they did.
 COUNTS, ALLOWED, MOVED, SEEN = 7, 9, 10, 11
@@ -50,7 +52,7 @@ class Near:
     collides: NDArray[np.bool_]  # (N,)
     excluded: Integers  # sorted keys i·N + j with i < j, some of them twice; -1 leaves room for more
     pair: Integers2  # (P, 2) scratch
-    memory: Floats2  # (P, 20) scratch: touching, friction, place
+    memory: Floats2  # (P, 46) scratch: touching, haste, friction, place
     table: Integers  # scratch: pairs that touch or touched, by a hash of their bodies
 
     KEPT = ("info", "margin", "built", "order", "collides", "excluded")
@@ -95,6 +97,7 @@ def find_pairs(bodies, contacts, dt):
         near.memory,
         contacts.pair,
         contacts.touching,
+        contacts.haste,
         contacts.friction,
         contacts.place,
         near.info[COUNT],
@@ -242,18 +245,18 @@ def _slot(pair, p, mask):
 
 
 @kernel
-def _carry_over(table, new, memory, pair, touching, friction, place, count, found):
+def _carry_over(table, new, memory, pair, touching, haste, friction, place, count, found):
     """Put new pairs in place of the old ones; a pair that stays keeps its memory (hash table, linear probing)."""
     mask = len(table) - 1
     for slot in range(len(table)):
         table[slot] = -1
     for p in range(count):
         if touching[p] > 0.0 or place[p, MET] > 0.0:
-            memory[p, 0] = touching[p]
+            memory[p, 0], memory[p, 1], memory[p, 2] = touching[p], haste[p, HASTE], haste[p, EASE]
             for k in range(REMEMBERED):
-                memory[p, 1 + k] = friction[p, k]
+                memory[p, 3 + k] = friction[p, k]
             for k in range(PLACE):
-                memory[p, 1 + REMEMBERED + k] = place[p, k]
+                memory[p, 3 + REMEMBERED + k] = place[p, k]
             slot = _slot(pair, p, mask)
             while table[slot] >= 0:
                 slot = (slot + 1) & mask
@@ -267,10 +270,12 @@ def _carry_over(table, new, memory, pair, touching, friction, place, count, foun
                 slot = (slot + 1) & mask
                 old = table[slot]
         touching[p] = memory[old, 0] if old >= 0 else 0.0
+        haste[p, HASTE] = memory[old, 1] if old >= 0 else 0.0
+        haste[p, EASE] = memory[old, 2] if old >= 0 else 0.0
         for k in range(REMEMBERED):
-            friction[p, k] = memory[old, 1 + k] if old >= 0 else 0.0
+            friction[p, k] = memory[old, 3 + k] if old >= 0 else 0.0
         for k in range(PLACE):
-            place[p, k] = memory[old, 1 + REMEMBERED + k] if old >= 0 else 0.0
+            place[p, k] = memory[old, 3 + REMEMBERED + k] if old >= 0 else 0.0
     for p in range(found):
         pair[p, 0], pair[p, 1] = new[p, 0], new[p, 1]
 
@@ -299,6 +304,7 @@ def with_capacity(contacts, capacity):
         "urge",
         "wish",
         "touching",
+        "haste",
         "friction",
         "load",
         "place",

@@ -38,9 +38,11 @@ from impel.physics import broadphase
 from impel.physics import coating as coating_of
 from impel.physics.bars import DISC, press_bar
 from impel.physics.bodies import Bodies, weighted
+from impel.physics.box_points import KEPT as KEPT_INSIDE
 from impel.physics.box_points import list_points, press_listed
 from impel.physics.broadphase import (
     COUNTS,
+    HASTE,
     MET,
     MOST,
     MOST_OF_MESH,
@@ -56,9 +58,7 @@ from impel.physics.broadphase import (
 from impel.physics.coating import Coating, both_press, default_coating, make_tables, rolling_radius
 from impel.physics.friction import (
     CRUSHED,
-    EASE,
     FORCE,
-    HASTE,
     KEPT,
     REMEMBERED,
     SHEAR,
@@ -113,7 +113,8 @@ class Contacts:
     """The coatings of N bodies, and room for P pairs of them."""
 
     touching: Floats  # (P,) 1 while the two overlap
-    friction: Floats2  # (P, 31) friction.FORCE ...
+    haste: Floats2  # (P, 2) in how much haste a pair is, see haste.py, and for how many steps less would have done
+    friction: Floats2  # (P, 29) friction.FORCE ...
     load: Floats  # (P,) normal force at the present state, where touching
     place: Floats2  # (P, 14) POINT ...: where the two touch, or touched and are still near
     pair: Integers2  # (P, 2) written by `find_pairs`, as is the next
@@ -145,8 +146,9 @@ class Contacts:
     care: Floats  # (N,) scratch: how many times it must stand a step
     bound: Floats  # (N,) scratch: 1 for who cannot be in haste
     patch: Floats2  # (2 + FOUND, COLUMNS) scratch
+    inside: Floats2  # (MOST + 1, 9) scratch: points of a box that press, box_points.INSIDE ...
 
-    STATE = ("caught", "damped", "touching", "friction", "place")
+    STATE = ("caught", "damped", "touching", "haste", "friction", "place")
     KEPT = ("pair", "material")
 
 
@@ -178,11 +180,12 @@ def make_contacts(
         collides=np.ones(n, bool) if collides is None else np.array(collides, bool),
         excluded=np.array([-1] * to_be_tied + sorted({min(i, j) * n + max(i, j) for i, j in tied or []}), np.int64),
         pair=np.zeros((0, 2), np.int64),
-        memory=np.zeros((0, 1 + REMEMBERED + PLACE)),
+        memory=np.zeros((0, 3 + REMEMBERED + PLACE)),
         table=np.zeros(0, np.int64),
     )
     contacts = Contacts(
         touching=np.zeros(0),
+        haste=np.zeros((0, 2)),
         friction=np.zeros((0, REMEMBERED)),
         load=np.zeros(0),
         place=np.zeros((0, PLACE)),
@@ -213,6 +216,7 @@ def make_contacts(
         care=np.zeros(n),
         bound=np.zeros(n),
         patch=np.zeros((2 + FOUND, COLUMNS)),
+        inside=np.zeros((MOST + 1, KEPT_INSIDE)),
     )
     return with_capacity(contacts, capacity or 16 + 6 * n)
 
@@ -265,7 +269,7 @@ def forces_of(bodies, contacts, dt, haste):
             set3(bodies.torque, i, (0.0, 0.0, 0.0))
     verdict = GOOD
     for p in range(contacts.near.info[broadphase.COUNT]):
-        a, b, quick = contacts.pair[p, 0], contacts.pair[p, 1], contacts.friction[p, HASTE]
+        a, b, quick = contacts.pair[p, 0], contacts.pair[p, 1], contacts.haste[p, HASTE]
         if quick >= haste and not (is_still(bodies, a) and is_still(bodies, b)):
             late = contacts.finest[a] + contacts.finest[b] > 2.0 * quick
             if late:
@@ -510,8 +514,7 @@ def _part(bodies, contacts, p, dt):
         push(bodies, contacts.pair[p, 1], nothing, nothing, scale(kept, -1.0), nothing)
         contacts.touching[p] = 0.0
         for k in range(REMEMBERED):
-            if k != HASTE and k != EASE:
-                contacts.friction[p, k] = 0.0
+            contacts.friction[p, k] = 0.0
     if contacts.place[p, MET] > 0.0:
         rate = 0.0
         for side in range(2):

@@ -9,11 +9,10 @@ from impel.motion.rotations import axpy, cross, dot, get3_at, norm, scale, set3_
 # whether the pair was crushed, deeper than its coatings, and is still being pushed apart, or goes through; and the
 # whole force on the first body when either of the two fell asleep. And, see `give_back`, the work that pressing them
 # together took and that which came back, and the last force between them with its torques on both. And, see haste.py,
-# in how much haste they are, for how many steps less would have done, and the whole force on the first body with its
-# moment about the origin.
+# the whole force on the first body with its moment about the origin.
 FORCE, TORQUE, STIFFNESS, ROLL, CRUSHED, KEPT, TAKEN, GIVEN, PRESS = 0, 3, 4, 5, 8, 9, 12, 13, 14
-HASTE, EASE, WRENCH = 23, 24, 25
-REMEMBERED = 31  # columns in all
+WRENCH = 23
+REMEMBERED = 29  # columns in all
 THROUGH = 2.0  # of CRUSHED: one of the two is key-framed, and the other held up by something at rest
 
 # Tangential stiffness over normal: at the rim of a rolling ball 2/7 of its mass is felt, so both directions

@@ -15,9 +15,9 @@ import math
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, cross, get3, get3_at, scale, set3, set3_at, sub
 from impel.physics.bodies import drift_one, kick_one, spin_of
-from impel.physics.broadphase import COUNT
+from impel.physics.broadphase import COUNT, EASE, HASTE
 from impel.physics.coating import FIRM
-from impel.physics.friction import EASE, HASTE, WRENCH
+from impel.physics.friction import WRENCH
 from impel.physics.sleep import is_still
 
 STIFFNESS_BOUND = 0.75  # a step is too long when this x stiffness x dt² / mass > 1, that is dt > 1.2/ω. (The fastest
@@ -51,7 +51,7 @@ def look_for_haste(bodies, contacts):
         contacts.finest[i] = 0.0
     for p in range(contacts.near.info[COUNT]):
         contacts.share[p, 0] = contacts.share[p, 1] = contacts.urge[p] = 0.0
-        haste = contacts.friction[p, HASTE]
+        haste = contacts.haste[p, HASTE]
         if haste > 0.0:
             a, b = contacts.pair[p, 0], contacts.pair[p, 1]
             if not (is_still(bodies, a) and is_still(bodies, b)):
@@ -85,7 +85,7 @@ def owe(bodies, contacts, p, dt, by):
     """Add what both bodies are owed for a part of the step, `by` times what the pair does or did."""
     for side in range(2):
         i = contacts.pair[p, side]
-        late = 0.5 * by * (part_of(dt, contacts.friction[p, HASTE]) - part_of(dt, contacts.finest[i]))
+        late = 0.5 * by * (part_of(dt, contacts.haste[p, HASTE]) - part_of(dt, contacts.finest[i]))
         if late != 0.0:
             force, torque = wrench_on(bodies, contacts, p, side)
             set3_at(contacts.owed, i, 0, axpy(late, force, get3_at(contacts.owed, i, 0)))
@@ -154,6 +154,8 @@ def _weigh(bodies, contacts, dt):
     for i in range(len(bodies.mass)):
         contacts.weight[i] = contacts.heaviest[i] = 0.0
     for p in range(contacts.near.info[COUNT]):
+        if contacts.share[p, 0] + contacts.share[p, 1] == 0.0:
+            continue
         for side in range(2):
             i = contacts.pair[p, side]
             weight = _weight(contacts, p, side, dt)
@@ -176,6 +178,8 @@ def _wish(bodies, contacts, dt, most, care, rising):
     while again and not bound:
         again = False
         for p in range(contacts.near.info[COUNT]):
+            if contacts.share[p, 0] + contacts.share[p, 1] + contacts.urge[p] == 0.0:
+                continue
             more = is_too_long(contacts.urge[p], part_of(dt, contacts.wish[p]))
             for side in range(2):
                 i = contacts.pair[p, side]
@@ -221,7 +225,7 @@ def _most_are_slow(contacts):
 def advise(bodies, contacts, dt, most):
     """What to do about a step of dt that contact did not stand; wishes haste up to `most` to those to blame."""
     for p in range(contacts.near.info[COUNT]):
-        contacts.wish[p] = contacts.friction[p, HASTE]
+        contacts.wish[p] = contacts.haste[p, HASTE]
     return _wish(bodies, contacts, dt, most, CARE, RISING)
 
 
@@ -229,24 +233,24 @@ def advise(bodies, contacts, dt, most):
 def hurry(contacts):
     """Give those in haste what they were wished."""
     for p in range(contacts.near.info[COUNT]):
-        if contacts.wish[p] != contacts.friction[p, HASTE]:
-            contacts.friction[p, HASTE] = contacts.wish[p]
-            contacts.friction[p, EASE] = 0.0
+        if contacts.wish[p] != contacts.haste[p, HASTE]:
+            contacts.haste[p, HASTE] = contacts.wish[p]
+            contacts.haste[p, EASE] = 0.0
 
 
 @kernel
 def halve_haste(contacts):
     """The step is to be half as long for all."""
     for p in range(contacts.near.info[COUNT]):
-        contacts.friction[p, HASTE] = max(0.0, contacts.friction[p, HASTE] - 1.0)
-        contacts.friction[p, EASE] = 0.0
+        contacts.haste[p, HASTE] = max(0.0, contacts.haste[p, HASTE] - 1.0)
+        contacts.haste[p, EASE] = 0.0
 
 
 @kernel
 def double_haste(bodies, contacts, dt, most):
     """Let the step be twice as long, dt, for most, not for those whom it would not suit; would it suit most?"""
     for p in range(contacts.near.info[COUNT]):
-        haste = contacts.friction[p, HASTE]
+        haste = contacts.haste[p, HASTE]
         contacts.wish[p] = haste + 1.0 if haste > 0.0 else 0.0
     wished = _wish(bodies, contacts, dt, most, 1.0, 1.0)
     if wished == HALVE:
@@ -268,17 +272,17 @@ def look_back(bodies, contacts, dt, most):
     for i in range(len(bodies.mass)):
         contacts.damped[i] = contacts.damping[i]
     for p in range(contacts.near.info[COUNT]):
-        contacts.wish[p] = contacts.friction[p, HASTE]
+        contacts.wish[p] = contacts.haste[p, HASTE]
         hasty = hasty or contacts.wish[p] > 0.0
     if not hasty:
         return
     if _wish(bodies, contacts, dt, most, CARE, CARE) == HURRY:
         hurry(contacts)
     for p in range(contacts.near.info[COUNT]):
-        contacts.wish[p] = contacts.friction[p, HASTE]
+        contacts.wish[p] = contacts.haste[p, HASTE]
     _weigh(bodies, contacts, dt)
     for p in range(contacts.near.info[COUNT]):
-        haste = contacts.friction[p, HASTE]
+        haste = contacts.haste[p, HASTE]
         if haste == 0.0:
             continue
         a, b = contacts.pair[p, 0], contacts.pair[p, 1]
@@ -286,11 +290,11 @@ def look_back(bodies, contacts, dt, most):
         stands = FALLING * (contacts.weight[a] + more_a) <= 1.0 or bodies.inverse_mass[a] == 0.0
         stands = stands and (FALLING * (contacts.weight[b] + more_b) <= 1.0 or bodies.inverse_mass[b] == 0.0)
         if stands and not is_too_long(FALLING * contacts.urge[p], 2.0 * part_of(dt, haste)):
-            contacts.friction[p, EASE] += 1.0
-            if contacts.friction[p, EASE] >= SOON:
-                contacts.friction[p, HASTE] = contacts.wish[p] = haste - 1.0
-                contacts.friction[p, EASE] = 0.0
+            contacts.haste[p, EASE] += 1.0
+            if contacts.haste[p, EASE] >= SOON:
+                contacts.haste[p, HASTE] = contacts.wish[p] = haste - 1.0
+                contacts.haste[p, EASE] = 0.0
                 contacts.weight[a] += more_a
                 contacts.weight[b] += more_b
         else:
-            contacts.friction[p, EASE] = 0.0
+            contacts.haste[p, EASE] = 0.0

@@ -217,7 +217,12 @@ def press_point(patch, p, u, depth, area, motion, material):
 @kernel(inline=True)
 def facing(normal, u):
     """How squarely a surface faces the field, faded where it is nearly edge-on."""
-    c = -dot(normal, u)
+    return weighed(-dot(normal, u))
+
+
+@kernel(inline=True)
+def weighed(c):
+    """What a point weighs, by the cosine of the angle at which its surface faces the field."""
     if c >= GRAZING:
         return c
     return c * c / GRAZING if c > 0.0 else 0.0

@@ -8,11 +8,10 @@ from impel.kernel import kernel
 from impel.motion.rotations import dot, get3, set3
 from impel.physics.bodies import drift, kick
 from impel.physics.breaking import let_go, part
-from impel.physics.broadphase import COUNT, MET, find_pairs
+from impel.physics.broadphase import COUNT, EASE, HASTE, MET, find_pairs
 from impel.physics.contact import contact_forces, meet_near
 from impel.physics.displacement import hold_positions_displacement, hold_positions_paper
 from impel.physics.follow import lead_followers, place_followers
-from impel.physics.friction import HASTE
 from impel.physics.gaps import APART, measure_gaps
 from impel.physics.haste import (
     HALVE,
@@ -194,12 +193,14 @@ def copy(source, destination, contacts):
     end = len(source)
     if contacts is not None:
         room, columns, places = len(contacts.touching), contacts.friction.shape[1], contacts.place.shape[1]
-        end -= room * (1 + columns + places)
+        end -= room * (3 + columns + places)
         for p in range(contacts.near.info[COUNT]):
-            friction, place = end + room + p * columns, end + room * (1 + columns) + p * places
+            haste, friction = end + room + 2 * p, end + room * 3 + p * columns
+            place = end + room * (3 + columns) + p * places
             met = source[end + p] + destination[end + p] + source[place + MET] + destination[place + MET]
-            if met + source[friction + HASTE] + destination[friction + HASTE] != 0.0:
+            if met + source[haste + HASTE] + destination[haste + HASTE] != 0.0:
                 destination[end + p] = source[end + p]
+                destination[haste + HASTE], destination[haste + EASE] = source[haste + HASTE], source[haste + EASE]
                 for i in range(friction, friction + columns):
                     destination[i] = source[i]
                 for i in range(place, place + places):
