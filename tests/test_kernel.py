@@ -2,12 +2,14 @@
 
 import copy
 import hashlib
+import math
 import os
 import pickle
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from types import FunctionType
 from typing import Annotated
 
 import numpy as np
@@ -369,6 +371,36 @@ def last_and_next(array, i):
 def test_written_out_indices_may_count_from_the_end():
     array = np.arange(6.0).reshape(3, 2)
     assert last_and_next(array, 0) == (4.0, 1.0, 2.0)
+
+
+def many_things(table, cube, x, y, n):
+    first, second = table[n], cube[1, n]
+    table[2, 0] = x**2 + x**5 + y**3 + n**2
+    first[1] = max(x, y) - min(x, y, 2.5) + max(n, 2) * min(n, 2, 1)
+    second[0] += cube[n][1][1] + int(x) + int(-x)
+    for i in range(2, -1, -1):
+        table[i, 1] = table[i, 1] * 2 + sum_down(first, i)
+    for i in range(0, 3, 2):
+        table[i, 0] -= x / (1.5 + i)
+    return table[0, 0] / y
+
+
+@kernel
+def sum_down(row, n):
+    total = 0.0
+    for i in range(n, -1, -2):
+        total = total + row[i % 2] * i
+    return total
+
+
+@pytest.mark.parametrize(("x", "y"), [(1.5, -2.25), (0.75, math.nan), (-7.5, 3.0)])
+def test_kernels_compute_what_python_does(x, y):
+    compiled, plain = ([np.arange(6.0).reshape(3, 2), np.arange(12.0).reshape(2, 3, 2)] for _ in range(2))
+    last = kernel(many_things)(*compiled, x, y, 1)
+    in_python = FunctionType(many_things.__code__, {**globals(), "sum_down": sum_down.py_func})
+    assert last == pytest.approx(in_python(*plain, x, y, 1), nan_ok=True)
+    for found, expected in zip(compiled, plain):
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_an_index_that_becomes_negative_is_found_with_bounds_checked(run, monkeypatch):

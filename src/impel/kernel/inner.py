@@ -29,6 +29,7 @@ if not PLAIN:
         from numba.core.typeinfer import ConstraintNetwork
         from numba.core.types.functions import BaseFunction
         from numba.core.typing.templates import AttributeTemplate
+        from numba.cpython.builtins import do_minmax
     except ImportError as missing:
         PLAIN = f"this numba is not known well enough: {missing}"
 
@@ -62,6 +63,7 @@ __all__ = [
     "compute_cfg_from_blocks",
     "compute_use_defs",
     "dispatcher",
+    "do_minmax",
     "dumps",
     "event",
     "interpreter",

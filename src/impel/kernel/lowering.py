@@ -15,10 +15,11 @@ from typing import Any, ClassVar, NamedTuple
 from llvmlite import ir as llvm
 from numba import types
 
-from impel.kernel.inner import Lower, compute_cfg_from_blocks, compute_use_defs, ir
+from impel.kernel.inner import Lower, compute_cfg_from_blocks, compute_use_defs, do_minmax, ir
 from impel.kernel.structs import StructType, read_array, read_field
 
 _WORD = llvm.IntType(64)
+_TWO_FLOATS = (types.float64, types.float64)
 
 
 class ArrayValue:
@@ -76,14 +77,14 @@ class TupleValue:
 
 
 class RangeValue:
-    """range(start, stop)."""
+    """range(start, stop, step), with a step that is written out."""
 
-    def __init__(self, start: Any, stop: Any) -> None:
-        self.start, self.stop = start, stop
+    def __init__(self, start: Any, stop: Any, step: int) -> None:
+        self.start, self.stop, self.step = start, stop, step
 
     def whole(self, lower: Any) -> Any:
         value = lower.context.get_constant_undef(types.range_state64_type)
-        for place, each in enumerate((self.start, self.stop, _WORD(1))):
+        for place, each in enumerate((self.start, self.stop, _WORD(self.step))):
             value = lower.builder.insert_value(value, each, place)
         return value
 
@@ -93,6 +94,7 @@ class StepsValue(NamedTuple):
 
     slot: Any
     stop: Any
+    step: int
 
 
 class NextValue(NamedTuple):
@@ -158,7 +160,7 @@ class ShortLower(Lower):
         if type(inst) is ir.Assign:
             name = inst.target.name
             self.storevar(self._assign(self.fndesc.typemap[name], inst), name)
-        elif type(inst) is ir.SetItem and self._set_item(inst):
+        elif type(inst) in (ir.SetItem, ir.StaticSetItem) and self._set_item(inst):
             pass
         elif type(inst) is not ir.Del:
             super().lower_inst(inst)
@@ -216,28 +218,54 @@ class ShortLower(Lower):
 
     def _element(self, target: Any, index: Any) -> Any:
         """Where an element of an array is; None if it is not one element that is asked for."""
-        kind, which = self.typeof(target.name), self.typeof(index.name)
+        kind = self.typeof(target.name)
         if not self._plain_array(kind):
             return None
+        numbers = self._numbers(index)
+        if numbers is None or len(numbers) != kind.ndim:
+            return None
+        array, builder = self._array(self._short(target.name), kind), self.builder
+        return builder.gep(array.data, [self._place(numbers, array.shape[1:])])
+
+    def _row(self, kind: Any, target: Any, index: Any) -> ArrayValue | None:
+        """What is left of an array where only its first indices are given."""
+        of = self.typeof(target.name)
+        if not (self._plain_array(of) and self._plain_array(kind)):
+            return None
+        numbers = self._numbers(index)
+        if numbers is None or len(numbers) + kind.ndim != of.ndim or kind.dtype != of.dtype:
+            return None
+        array, builder = self._array(self._short(target.name), of), self.builder
+        place = self._place(numbers, array.shape[1:])
+        return ArrayValue(kind, builder.gep(array.data, [place]), array.shape[len(numbers) :])
+
+    def _numbers(self, index: Any) -> list[Any] | None:
+        """The indices for the dimensions of an array, if each counts from the front."""
+        which = self.typeof(index.name)
         kinds = which.types if isinstance(which, types.BaseTuple) else (which,)  # type: ignore[attr-defined]
-        if len(kinds) != kind.ndim or not all(map(_counts_from_front, kinds)):
+        if not all(map(_counts_from_front, kinds)):
             return None
         value = self._short(index.name)
-        if isinstance(which, types.BaseTuple):
-            value = value.values if isinstance(value, TupleValue) else self._items(value, len(kinds))
-        else:
-            value = [value]
-        array, builder = self._array(self._short(target.name), kind), self.builder
-        place = value[0]
-        for length, number in zip(array.shape[1:], value[1:]):
-            place = builder.add(builder.mul(place, length), number)
-        return builder.gep(array.data, [place])
+        if not isinstance(which, types.BaseTuple):
+            return [value]
+        return value.values if isinstance(value, TupleValue) else self._items(value, len(kinds))
+
+    def _place(self, numbers: list[Any], lengths: list[Any]) -> Any:
+        """How many elements stand before the one, or the row, with these indices."""
+        place = numbers[0]
+        for k, length in enumerate(lengths):
+            place = self.builder.mul(place, length)
+            if k + 1 < len(numbers):
+                place = self.builder.add(place, numbers[k + 1])
+        return place
 
     def _items(self, value: Any, count: int) -> list[Any]:
         return [self.builder.extract_value(value, k) for k in range(count)]
 
     def _get_item(self, kind: Any, expr: Any, name: str, index: Any = None) -> Any:
         array = self.typeof(expr.value.name)
+        if isinstance(kind, types.Array) and isinstance(array, types.Array):
+            return self._row(kind, expr.value, index or expr.index)
         if not isinstance(array, types.Array) or array.dtype != kind:
             return None
         place = self._element(expr.value, index or expr.index)
@@ -254,12 +282,15 @@ class ShortLower(Lower):
         return self._get_item(kind, expr, name, expr.index_var) if expr.index_var is not None else None
 
     def _set_item(self, inst: Any) -> bool:
+        index = inst.index if type(inst) is ir.SetItem else inst.index_var
         array, kind = self.typeof(inst.target.name), self.typeof(inst.value.name)
-        if not isinstance(array, types.Array) or not isinstance(array.dtype, types.Number | types.Boolean):
+        if index is None or not isinstance(array, types.Array):
+            return False
+        if not isinstance(array.dtype, types.Number | types.Boolean):
             return False
         if not isinstance(kind, types.Number | types.Boolean):
             return False
-        place = self._element(inst.target, inst.index)
+        place = self._element(inst.target, index)
         if place is None:
             return False
         value = self.context.cast(self.builder, self.loadvar(inst.value.name), kind, array.dtype)
@@ -287,15 +318,15 @@ class ShortLower(Lower):
             return None
         slot = self._slot(_WORD)
         self.builder.store(through.start, slot)
-        return StepsValue(slot, through.stop)
+        return StepsValue(slot, through.stop, through.step)
 
     def _next(self, kind: Any, expr: Any, name: str) -> Any:
         steps = self._short(expr.value.name)
         if not isinstance(steps, StepsValue):
             return None
         value = self.builder.load(steps.slot)
-        self.builder.store(self.builder.add(value, _WORD(1), flags=["nsw"]), steps.slot)
-        return NextValue(value, self.builder.icmp_signed("<", value, steps.stop))
+        self.builder.store(self.builder.add(value, _WORD(steps.step), flags=["nsw"]), steps.slot)
+        return NextValue(value, self.builder.icmp_signed("<" if steps.step > 0 else ">", value, steps.stop))
 
     def _first_of_pair(self, kind: Any, expr: Any, name: str) -> Any:
         pair = self._short(expr.value.name)
@@ -308,19 +339,61 @@ class ShortLower(Lower):
     def _operate(self, kind: Any, expr: Any, name: str) -> Any:
         function = expr.fn if expr.op == "binop" else expr.immutable_fn
         signature = self.fndesc.calltypes[expr]
-        if function is operator.pow or not all(isinstance(each, types.Number) for each in signature.args):
+        if not all(isinstance(each, types.Number) for each in signature.args):
             return None
+        if function is operator.pow:
+            return self._power(kind, expr, signature)
         key = (function, signature.args)  # all kernels want the same of divisions by nothing
         if key not in self._implementations:
             operation = self.context.typing_context.resolve_value_type(function)
             called = operation.get_call_type(self.context.typing_context, signature.args, {})
             self._implementations[key] = self.context.get_function(operation, called)
         operands = [self._cast_var(each, has) for each, has in zip((expr.lhs, expr.rhs), signature.args)]
-        result = self._implementations[key](self.builder, operands)
+        if function is operator.truediv and signature.args == _TWO_FLOATS:  # what it is by zero, nobody asks
+            result = self.builder.fdiv(*operands)
+        else:
+            result = self._implementations[key](self.builder, operands)
+        return self.context.cast(self.builder, result, signature.return_type, kind)
+
+    def _power(self, kind: Any, expr: Any, signature: Any) -> Any:
+        """A written-out power, as numba multiplies it up."""
+        exponent = self.typeof(expr.rhs.name)
+        if signature.args[0] != types.float64 or not isinstance(exponent, types.IntegerLiteral):
+            return None
+        left: int = exponent.literal_value
+        if not 0 < left < 9:
+            return None
+        result, square = None, self._cast_var(expr.lhs, types.float64)
+        while True:
+            if left & 1:
+                result = square if result is None else self.builder.fmul(result, square)
+            left >>= 1
+            if not left:
+                return self.context.cast(self.builder, result, signature.return_type, kind)
+            square = self.builder.fmul(square, square)
+
+    def _exhaust(self, kind: Any, expr: Any, name: str) -> Any:
+        of = self.typeof(expr.value.name)
+        return self._short(expr.value.name) if of == kind and isinstance(of, types.BaseTuple) else None
+
+    def _cast(self, kind: Any, expr: Any, name: str) -> Any:
+        return self._short(expr.value.name) if self.typeof(expr.value.name) == kind else None
+
+    def _extreme(self, key: Any, of: list[Any], kind: Any, expr: Any, signature: Any) -> Any:
+        """max and min, of numbers."""
+        if expr.kws or expr.vararg or not all(isinstance(each, types.Number) for each in of):
+            return None
+        values = [self.loadvar(each.name) for each in expr.args]
+        plain = list(map(types.unliteral, of))
+        compare = operator.gt if key is max else operator.lt
+        result = do_minmax(self.context, self.builder, plain, values, compare)
         return self.context.cast(self.builder, result, signature.return_type, kind)
 
     def _call(self, kind: Any, expr: Any, name: str) -> Any:
         function, signature = self.typeof(expr.func.name), self.fndesc.calltypes[expr]
+        if isinstance(function, types.Function) and function.typing_key in (max, min):
+            of = [self.typeof(each.name) for each in expr.args]
+            return self._extreme(function.typing_key, of, kind, expr, signature)
         if expr.kws or expr.vararg or len(expr.args) != len(signature.args):
             return None
         if isinstance(function, types.Dispatcher):
@@ -330,15 +403,22 @@ class ShortLower(Lower):
         key, of = function.typing_key, [self.typeof(each.name) for each in expr.args]
         if key is bool and of == [types.boolean]:
             return self.loadvar(expr.args[0].name)
+        if key is int and of == [types.float64]:
+            return self.context.cast(self.builder, self.loadvar(expr.args[0].name), types.float64, kind)
         if key is len and self._plain_array(of[0]):
             return self._array(self._short(expr.args[0].name), of[0]).shape[0]
-        if key is range and kind == types.range_state64_type and len(of) < 3:
-            bounds = [self._cast_var(each, types.int64) for each in expr.args]
-            return RangeValue(*([_WORD(0)] if len(bounds) == 1 else []), *bounds)
+        if key is range and kind == types.range_state64_type:
+            step = 1
+            if len(of) == 3:
+                if not isinstance(of[2], types.IntegerLiteral) or not of[2].literal_value:
+                    return None
+                step = of[2].literal_value
+            bounds = [self._cast_var(each, types.int64) for each in expr.args[:2]]
+            return RangeValue(bounds[0] if bounds[1:] else _WORD(0), bounds[-1], step)
         return None
 
     def _call_part(self, part: Any, signature: Any, kind: Any, arguments: Any) -> Any:
-        """A call of another kernel. Who fails tells its callers at once: nothing is caught on the way."""
+        """A call of another kernel. Who may fail tells its callers at once: nothing is caught on the way."""
         compiled = part.overloads.get(tuple(signature.args))
         returned = signature.return_type
         if compiled is None or isinstance(returned, types.Optional) or returned != kind:
@@ -353,8 +433,9 @@ class ShortLower(Lower):
         slot = self._slot(self.call_conv.get_return_type(returned).pointee)
         failure = self.call_conv._get_excinfo_argument(self.function)
         code = builder.call(self._functions[descriptor.llvm_func_name], [slot, failure, *given])
-        with builder.if_then(builder.icmp_signed("!=", code, code.type(0)), likely=False):
-            builder.ret(code)
+        if compiled.library.fails:
+            with builder.if_then(builder.icmp_signed("!=", code, code.type(0)), likely=False):
+                builder.ret(code)
         if returned == types.none:
             return self.context.get_dummy_value()
         return self.context.get_returned_value(builder, returned, builder.load(slot))
@@ -381,6 +462,8 @@ _WAYS = {
     "inplace_binop": ShortLower._operate,
     "build_tuple": ShortLower._build_tuple,
     "call": ShortLower._call,
+    "cast": ShortLower._cast,
+    "exhaust_iter": ShortLower._exhaust,
     "getattr": ShortLower._get_attribute,
     "getitem": ShortLower._get_item,
     "getiter": ShortLower._begin_loop,

@@ -17,6 +17,7 @@ from typing import Any
 from weakref import WeakSet
 
 import llvmlite.binding as llvm
+from llvmlite.ir import Constant
 from numba import types
 
 from impel.kernel import shelf
@@ -88,6 +89,7 @@ class _Code(JITCodeLibrary):
     """Intermediate code of one part, to be linked into what Python calls."""
 
     kept_as: str | None = None  # its name on the shelf
+    fails = False  # whether callers must ask if it did
 
     def __init__(self, codegen: Any, name: str) -> None:
         CodeLibrary.__init__(self, codegen, name)  # without numba's empty module, to link everything into
@@ -179,6 +181,13 @@ def _tidy(codegen: Any) -> tuple[Any, Any]:
     return manager, builder
 
 
+def _may_fail(function: Any) -> bool:
+    """Whether a function ever returns anything but numba's code for success."""
+    ends = (block.terminator for block in function.blocks)
+    codes = (end.operands[0] for end in ends if end.opname == "ret")
+    return not all(isinstance(code, Constant) and code.constant == 0 for code in codes)
+
+
 def _key(library: _Code, descriptor: Any, environment: Any) -> Any:
     """The key by which callers find a part: numba wants a function here, with or without code."""
     name = descriptor.qualname.split(".")[-1]
@@ -217,6 +226,7 @@ class _LowerPart(LoweringPass):
         with context.push_code_library(state.library):
             lower = _lowering(state)(context, state.library, descriptor, state.func_ir, metadata=state.metadata)
             lower.lower()
+        state.library.fails = _may_fail(lower.function)
         key = _key(state.library, descriptor, lower.env)
         context.insert_user_function(key, descriptor, [state.library])
         state["cr"] = _LowerResult(descriptor, lower.call_helper, cfunc=key, env=lower.env)
@@ -313,13 +323,13 @@ class _PartCache(KernelCache):
         part.fndesc.typemap = part.fndesc.calltypes = None
         code = part.library._get_module_for_linking().as_bitcode()
         parts = [each.kept_as for each in part.library.parts]
-        return part.library.name, code, part.fndesc, part.environment, part.signature, parts
+        return part.library.name, code, part.library.fails, part.fndesc, part.environment, part.signature, parts
 
     def rebuild(self, context: Any, name: str, data: bytes) -> Any:
         library = _code(context, name, data)
         if library is None:
             return None
-        _, _, descriptor, environment, signature, _ = pickle.loads(data)
+        *_, descriptor, environment, signature, _ = pickle.loads(data)
         return compile_result(
             typing_context=context.typing_context,
             target_context=context,
@@ -358,12 +368,13 @@ def _code(context: Any, name: str, data: bytes | None = None) -> _Code | None:
         data = data or shelf.read(name)
         if data is None:
             return None
-        title, code, *_, names = pickle.loads(data)
+        title, code, fails, *_, names = pickle.loads(data)
         parts = [_code(context, each) for each in names]
         if None in parts:
             return None
         library = _Code(context.codegen(), title)
         library._final_module = llvm.parse_bitcode(code)
+        library.fails = fails
         library._linking_libraries = parts
         library.finalize()
         library.kept_as = name
