@@ -7,7 +7,7 @@ from impel.geometry.shapes import make_extents, make_shapes
 from impel.geometry.skins import make_skin
 from impel.motion.orientations import matrix_from_quaternion, multiply_quaternions
 from impel.physics.coating import Coating, make_tables
-from impel.physics.covers import cover_of, drawn_of
+from impel.physics.covers import SEEN, cover_of, drawn_of
 from impel.physics.skin_contacts import Touch
 from impel.physics.skin_frames import field_at, squash_frames
 
@@ -62,6 +62,8 @@ class Pressed:
         first, depth = np.zeros(2, np.int64), np.zeros(1)
         drawn = drawn_of(cover, np.array(UPRIGHT))
         squash_frames(self.touch, cover, drawn, a, 0, 1, meets, 0.0, first, index, shift, normal, depth)
+        if depth[0] < SEEN * cover.size:
+            return None  # as in a take
         return Squashed(self, a, cover, depth[0])
 
     def distance(self, b, points):

@@ -115,6 +115,23 @@ def test_an_ear_that_is_pressed_in_as_a_whole_does_not_come_out_elsewhere(folder
     assert np.linalg.norm(skin.there - skin.rest, axis=1).max() < 2 * deep
 
 
+@pytest.mark.parametrize(("kind", "way"), [("box", ASLANT), ("cylinder", (0, 0, 1))])
+def test_what_goes_through_an_edge_or_a_wall_is_followed_behind_its_middle(folder, kind, way):
+    """Where the shared surface lies behind the middle of a limb, skins go on to it instead of staying."""
+    name = {"box": "animal", "cylinder": "cup"}[kind]
+    limb = {"mesh": {"file": written(folder, name), "scale": 2.0}}
+    turn = TURNED if kind == "box" else UPRIGHT
+    skin = brought_together(SHAPES[kind], SOFT, limb, FIRM, 0.6, turn, way).squash(0)
+    assert skin.mismatch() <= 1e-9
+    assert skin.most_beyond() <= 1e-9 * skin.size
+    assert skin.flips() == 0
+
+
+def test_a_rim_faces_as_what_leads_into_the_contact_and_what_leads_out():
+    """Where a contact has a steep wall, that does not tell alone which way the rim above it faces."""
+    assert brought_together(SHAPES["sphere"], SOFT, SHAPES["cylinder"], FIRM, 0.6).squash(0).flips() == 0
+
+
 @pytest.mark.parametrize("name", ["cup", "gear", "animal"])
 def test_skins_of_meshes_are_even_and_have_no_folds(folder, name):
     shape = {"mesh": {"file": written(folder, name), "scale": 2.0}}

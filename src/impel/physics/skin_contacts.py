@@ -28,7 +28,7 @@ from impel.motion.rotations import (
     sub,
     unrotate,
 )
-from impel.physics.far_sides import FACING, core_below, may_be_past, way_clear
+from impel.physics.far_sides import FACING, HALVINGS, core_below, may_be_past, way_clear
 from impel.physics.pressures import pressure, slope
 
 Floats = NDArray[np.float64]
@@ -38,6 +38,7 @@ Vectors = Annotated[Floats2, 3]
 SHALLOW = 0.35  # cosine of the angle at which a surface meets another from which on it bulges in full ...
 STEEP = 0.4  # ... if the way to the shared surface is no longer than 1/this of the depth
 FLATTEST = 0.15  # a way onto the shared surface that is longer than 1/this of the depth is taken for that long
+BEHIND = 16  # paces behind a near side in which it is looked for a shared surface
 
 
 @struct
@@ -205,6 +206,28 @@ def near_side(touch, cover, a, b, k, i, p, phi, u):
 
 
 @kernel
+def pressed_behind(touch, cover, a, b, k, i, p, over, out):
+    """Where the way of a vertex comes to the shared surface if it does so behind the near side of a neighbour, as where
+    a limb goes through an edge; else that near side, `p`. How far that is beyond, and the gradient of that."""
+    way = sub(get3(cover.place, i), p)
+    pace = 1 if norm(way) > 0.0 else BEHIND + 1
+    while pace <= BEHIND and judge(touch, a, b, cover.to, k, axpy(pace / BEHIND, way, p))[0] <= 0.0:
+        pace += 1
+    if pace > BEHIND:
+        return p, over, out
+    low, high = (pace - 1) / BEHIND, pace / BEHIND
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        if judge(touch, a, b, cover.to, k, axpy(middle, way, p))[0] > 0.0:
+            high = middle
+        else:
+            low = middle
+    there = axpy(high, way, p)
+    over, out = judge(touch, a, b, cover.to, k, there)
+    return there, over, out
+
+
+@kernel
 def _list_neighbour(touch, cover, frame, a, b, k, reach):
     """Note the vertices that are nearer to a neighbour than `reach`, and which way leads straight out of it there."""
     _look_from(touch, frame, a, b, cover.to, k)
@@ -225,7 +248,8 @@ def _list_neighbour(touch, cover, frame, a, b, k, reach):
                 continue
             cover.of[e], cover.away[e] = i, phi
             cover.over[e], cover.steep[e] = beyond(touch, a, b, 0.0, phi)
-            set3(cover.go, e, u)
+            # In the middle of what is in the way, gradients are short; halfway between two sides they shall be.
+            set3(cover.go, e, scale(u, 1.0 / max(norm(u), 1e-9)) if phi < 0.0 else u)
             cover.ring[e] = -1.0
             e += 1
     cover.first[k + 1] = e

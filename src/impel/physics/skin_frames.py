@@ -32,7 +32,9 @@ def face(cover):
         set3(cover.around, v, get3(cover.facing, v))
     for n in range(cover.many[0]):
         t = cover.beside[n]
-        out = sub(get3(cover.out, n), get3(cover.across, t))
+        out, rest = get3(cover.out, n), get3(cover.across, t)
+        # What is drawn out into the wall of a contact tells no more of its rim than what is not.
+        out = sub(scale(out, min(1.0, norm(rest) / max(norm(out), 1e-300))), rest)
         for c in range(3):
             v = cover.corners[t, c]
             set3(cover.around, v, add(get3(cover.around, v), out))

@@ -22,6 +22,7 @@ from impel.physics.skin_contacts import (
     judge_at,
     list_neighbours,
     near_side,
+    pressed_behind,
     ramp,
 )
 
@@ -144,9 +145,12 @@ def _press(touch, cover, a, count, swollen):
                     continue  # it cannot have come so far
                 p = get3(cover.place, i)
                 phi, u = distance_from(touch, b, to, k, p)
-                if may_be_past(touch, a, b, phi, dot(u, get3(cover.way, i))):
+                past = may_be_past(touch, a, b, phi, dot(u, get3(cover.way, i)))
+                if past:
                     p, phi, u = near_side(touch, cover, a, b, k, i, p, phi, u)
                 over, out = judge_at(touch, a, b, p, phi, u)
+                if past and over < 0.0:
+                    p, over, out = pressed_behind(touch, cover, a, b, k, i, p, over, out)
                 if over > exact:
                     choose_way(cover, k, e)
                     p, out = _settle(touch, cover, a, k, p, get3(cover.go, e), over, out)
