@@ -53,6 +53,22 @@ def test_a_slow_turn_on_the_floor_is_on_time_and_takes_the_torque_of_friction() 
     assert take.channels["box.turn.torque"][120] == pytest.approx(2 / 3 * FRICTION * WEIGHT * gyration, rel=0.1)
 
 
+@pytest.mark.parametrize("side", [0.01, 0.02, 0.05, 0.4])
+def test_dice_that_slide_and_turn_stay_flat(side: float) -> None:
+    """The smaller, the farther they lean forward on what rubs on them, until only a rim presses."""
+    scene = Scene(seconds=6)
+    scene.body("ground", plane={}, fixed=True)
+    die = scene.body("box", box=[side] * 3, mass=2500 * side**3, at=[0, 0, side / 2])
+    die.move([[0, 0, side / 2], {"at": [0.2, 0, side / 2], "time": 4}])
+    die.turn([{"euler": [0, 0, 0]}, {"euler": [0, 0, 90], "time": 4}])
+    take = simulate(scene)
+    place, q = take.position[:, take.index("box")], take.orientation[:, take.index("box")]
+    leaning = np.degrees(2 * np.arcsin(np.hypot(q[:, 1], q[:, 2])))
+    assert leaning.max() < 1
+    assert np.abs(place[:, 0] - 0.2 * cubic(take.time, 4)).max() < 0.003
+    assert abs(yaw(take)[-1] - 90) < 6
+
+
 @pytest.mark.parametrize("speed", [0.05, 0.25])
 def test_without_times_it_slides_at_its_speed(speed: float) -> None:
     take = simulate(box_on_the_floor(move={"keys": [[0, 0, 0.2], [2, 0, 0.2]], "speed": speed, "base_distance": 0.1}))

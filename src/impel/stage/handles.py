@@ -475,7 +475,7 @@ def _hold_contact(bodies, contacts, actuators, handles, p, of_actors):
             h = _add(handles, ROLL, p, a, b, nothing, about, scale(about, -1.0))
             handles.most_load[h] = SURE * math.sqrt(3.0 * spread)  # half the width: where it begins to tilt
     alone = _lies_alone(bodies, handles, a, b) or _lies_alone(bodies, handles, b, a)
-    if alone and handles.count[HANDLES] == begin + ROWS and contacts.touching[p] != 0.0:
+    if alone and contacts.touching[p] != 0.0:
         _feel_friction(bodies, contacts, actuators, handles, p, begin)
 
 
@@ -488,24 +488,24 @@ def _lies_alone(bodies, handles, i, other):
 
 @kernel
 def _feel_friction(bodies, contacts, actuators, handles, p, begin):
-    """Note which actuators can meet friction at a sole, whose handles begin there, and what it does where it slides."""
+    """Note which actuators can meet friction at a contact, whose handles begin there, and what it does where it slides."""
     load, grip, twist = contacts.load[p], begin + 1, begin + 3
     for n in range(handles.count[ACTUATORS]):
         a = handles.actuator[n]
         if actuators.body[a] in (handles.body[grip, 0], handles.body[grip, 1]) and actuators.against[a] < 0:
-            if actuators.paths.turns[a] == 1:
-                handles.dragged[twist] = n + 1
-            else:
-                handles.dragged[grip] = handles.dragged[grip + 1] = n + 1
-            handles.dragged[begin + 4] = handles.dragged[begin + 5] = n + 1
+            turns = actuators.paths.turns[a] == 1
+            for h in range(grip, handles.count[HANDLES]):
+                if handles.kind[h] == ROLL or turns == (handles.kind[h] == TWIST):
+                    handles.dragged[h] = n + 1
     rub, torque = get3_at(contacts.friction, p, RUB), contacts.friction[p, TORQUE]
     slip = math.hypot(rate_at(bodies, handles, grip), rate_at(bodies, handles, grip + 1))
     if handles.dragged[grip] > 0 and norm(rub) > handles.most_load[grip] * load and slip > SLIDES:
         for h in range(grip, twist):
             handles.slides[h], handles.rubs[h] = 1, dot(rub, get3_at(handles.row, h, ALONG))
-    slip = abs(rate_at(bodies, handles, twist)) * handles.most_load[twist] / max(handles.most_load[grip], TINY)
-    if handles.dragged[twist] > 0 and abs(torque) > handles.most_load[twist] * load and slip > SLIDES:
-        handles.slides[twist], handles.rubs[twist] = 1, torque
+    if handles.count[HANDLES] > twist and handles.kind[twist] == TWIST and handles.dragged[twist] > 0:
+        slip = abs(rate_at(bodies, handles, twist)) * handles.most_load[twist] / max(handles.most_load[grip], TINY)
+        if abs(torque) > handles.most_load[twist] * load and slip > SLIDES:
+            handles.slides[twist], handles.rubs[twist] = 1, torque
 
 
 @kernel
