@@ -69,6 +69,23 @@ def test_dice_that_slide_and_turn_stay_flat(side: float) -> None:
     assert abs(yaw(take)[-1] - 90) < 6
 
 
+@pytest.mark.parametrize("times", [True, False])
+def test_a_chessman_that_slides_and_turns_does_not_topple(times: bool) -> None:
+    """What rubs on its foot would just tilt it over."""
+    scene = Scene(seconds=6)
+    scene.body("ground", plane={}, fixed=True, coating={"friction": FRICTION})
+    man = scene.body("box", cylinder={"radius": 0.015, "length": 0.05}, mass=0.03, at=[0, 0, 0.025])
+    last = {"time": 4} if times else {}
+    man.move([[0, 0, 0.025], {"at": [0.2, 0, 0.025], **last}])
+    man.turn([{"euler": [0, 0, 0]}, {"euler": [0, 0, 90], **last}])
+    take = simulate(scene)
+    q = take.orientation[:, take.index("box")]
+    leaning = np.degrees(2 * np.arcsin(np.hypot(q[:, 1], q[:, 2])))
+    assert leaning.max() < (2 if times else 8)
+    assert leaning[-1] < 1
+    assert abs(yaw(take)[-1] - 90) < 6
+
+
 @pytest.mark.parametrize("speed", [0.05, 0.25])
 def test_without_times_it_slides_at_its_speed(speed: float) -> None:
     take = simulate(box_on_the_floor(move={"keys": [[0, 0, 0.2], [2, 0, 0.2]], "speed": speed, "base_distance": 0.1}))

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from impel import Scene
-from impel.physics.broadphase import COUNT
-from impel.physics.broadphase import HASTE
+from impel.physics.broadphase import COUNT, HASTE
 from impel.stage import Performance
 
 HEAVY = 200  # times the mass of the others

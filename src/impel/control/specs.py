@@ -395,6 +395,8 @@ def _loads(spec: ActuatorSpec, bodies: Solids, linkage: Linkage, k: int, s: int,
     if stands:
         lever = max(lever, float(bodies.mass[linkage.body[own]] @ away))
         inertia = whole
+    if len(own) == 1:  # as it is tilted over its rim, or by what rubs on that
+        lever = mass * arm
     return Loads(lever * gravity, inertia, whole, arm, float(linkage.mass[k]) * gravity * arm, size)
 
 

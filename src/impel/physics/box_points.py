@@ -26,8 +26,8 @@ from impel.motion.rotations import (
 from impel.physics.broadphase import COUNTS, MOST, UNLISTED
 from impel.physics.patches import box_around, is_soft, overlap, press_point, rows_of, set_square, weighed
 
-# Columns of `contacts.inside`: a point that presses, what leads out of the other box there, how deep it is, how squarely
-# its side faces that, and which of the samples it is.
+# Columns of `contacts.inside`: a point that presses, what leads out of the other box there, how deep it is, how
+# squarely its side faces that, and which of the samples it is.
 INSIDE, OUTWARD, DEPTH, FACES, SAMPLE, KEPT = 0, 3, 6, 7, 8, 9
 
 MARGIN = 0.05  # of the way to the middle of the smaller box: by which a point may move until a new list is due

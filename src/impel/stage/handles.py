@@ -15,7 +15,7 @@ from impel.geometry.kinds import CAPSULE, CYLINDER, INNER, SPHERE
 from impel.kernel import Floats, Floats2, Floats3, Integers, Integers2, kernel, struct
 from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, get4, norm, rotate, scale, set3_at, sub
 from impel.physics.bodies import Bodies
-from impel.physics.broadphase import COUNT, MET, NORMAL, POINT, SPREAD
+from impel.physics.broadphase import COUNT, MET, NORMAL, POINT, SPREAD, STIFF
 from impel.physics.coating import FRICTION
 from impel.physics.contact import SLIDES
 from impel.physics.friction import FORCE as RUB
@@ -38,6 +38,7 @@ SURE = 0.9  # of what friction can hold: more is not relied on
 LYING = 0.5  # cosine: a bar whose axis is farther than 60° from the normal lies on its side
 FLAT = 0.2  # of the way to the middle: a patch that extends less to either side is no sole, but rolls
 TINY = 1e-9
+FIRMED = 5.0  # x: so much stiffer than on the mean is a coating that grew firmer as it was pressed in
 # Of the base distance, and m: whose target is so much higher takes all its weight off what it stands on; and what is
 # to be turned so much is no sole.
 LIFT, LIFT_MOST = 0.1, 0.02
@@ -85,6 +86,7 @@ class Handles:
     # Of friction under a body that lies by itself (see dragging.py); all 0 for others.
     dragged: Integers  # (H,) 1 + which of the actuators of the cluster meets it, or of how it tilts, any
     slides: Integers  # (H,) 1 while it slides
+    sinks: Floats  # (H,) of the PUSH handle of such a body: how far it has sunk in
     rubs: Floats  # (H,) what it does to the first body; of PUSH handles, how hard the contact presses
     bias: Floats  # (H,) its acceleration by gravity and by the motion there is, if nothing held it
     # How it answers.
@@ -183,6 +185,7 @@ def make_handles(actuators: Actuators, solids: Bodies, joints: Joints | None) ->
         bears=np.zeros(handles),
         dragged=np.zeros(handles, np.int64),
         slides=np.zeros(handles, np.int64),
+        sinks=np.zeros(handles),
         rubs=np.zeros(handles),
         bias=np.zeros(handles),
         answer=np.zeros((handles, handles)),
@@ -386,7 +389,7 @@ def _add(handles, kind, source, a, b, along, about_a, about_b):
     handles.count[HANDLES] = h + 1
     handles.kind[h], handles.source[h], handles.live[h] = kind, source, 1
     handles.body[h, 0], handles.body[h, 1] = a, b
-    handles.bias[h] = handles.rubs[h] = 0.0
+    handles.bias[h] = handles.rubs[h] = handles.sinks[h] = 0.0
     handles.dragged[h] = handles.slides[h] = 0
     for rows in (handles.row, handles.push):
         set3_at(rows, h, ALONG, along)
@@ -488,8 +491,9 @@ def _lies_alone(bodies, handles, i, other):
 
 @kernel
 def _feel_friction(bodies, contacts, actuators, handles, p, begin):
-    """Note which actuators can meet friction at a contact, whose handles begin there, and what it does where it slides."""
+    """Note which actuators can meet friction at a contact, whose handles begin there, and what it does if it slides."""
     load, grip, twist = contacts.load[p], begin + 1, begin + 3
+    handles.sinks[begin] = FIRMED * load / max(contacts.place[p, STIFF], TINY)
     for n in range(handles.count[ACTUATORS]):
         a = handles.actuator[n]
         if actuators.body[a] in (handles.body[grip, 0], handles.body[grip, 1]) and actuators.against[a] < 0:

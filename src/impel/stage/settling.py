@@ -325,14 +325,16 @@ def step_off(bodies, actuators, handles):
     """Let go of what the wishes would lead away from, were it let go: a foot that is to be lifted may bear weight
     until then, and would stand for ever. Is there anything?"""
     n, found = 3 * handles.count[ACTUATORS], False
-    quick = 0.0
+    quick = stiffest = 0.0
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         quick = max(quick, min(norm(pull_of(actuators, a)), swiftest(actuators, a)) * actuators.arm[a])
+        stiffest = max(stiffest, actuators.stiffness[a])
     for h in range(n, handles.count[HANDLES]):
         firm = bodies.inverse_mass[handles.body[h, 0]] * bodies.inverse_mass[handles.body[h, 1]] == 0.0
-        # What is loose may fall away by itself.
-        if handles.kind[h] == PUSH and firm and _rises(actuators, handles, h, RISES * quick):
+        # What is loose may fall away by itself, and what lies by itself only wishes to be where it has sunk in.
+        enough = RISES * quick + stiffest * handles.sinks[h]
+        if handles.kind[h] == PUSH and firm and _rises(actuators, handles, h, enough):
             found = True
             handles.live[h] = 0
             _let_go_too(handles, h, PUSH)
