@@ -71,8 +71,8 @@ def way_clear(touch, b, core, p):
         slope = dot(g, way)
         if high == length or (steep < 0.0 and slope > 0.0 and phi > 0.0):
             break
-        if steep == 0.0 and slope < steepest:
-            facing, steepest = g, slope
+        if steep == 0.0 and slope < steepest * norm(g):  # along the axis of a hollow gradients are of any length
+            facing, steepest = g, slope / norm(g)
         if steep == 0.0 and (phi > NEARLY * length or slope >= 0.0):
             pace = max(phi, NEARLY * length)
         else:
