@@ -39,9 +39,9 @@ def cup(tmp_path_factory):
     """With a round wall of a thickness, RIM wide inside, as a mesh."""
     folder = tmp_path_factory.mktemp("cups")
 
-    def written(thickness):
-        path, wide = folder / f"{thickness}.stl", RIM + thickness
-        profile = [(0, -0.25), (wide, -0.25), (wide, 0.2), (RIM, 0.2), (RIM, -0.22), (0, -0.22)]
+    def written(thickness, base=0.03):
+        path, wide, floor = folder / f"{thickness} {base}.stl", RIM + thickness, base - 0.25
+        profile = [(0, -0.25), (wide, -0.25), (wide, 0.2), (RIM, 0.2), (RIM, floor), (0, floor)]
         trimesh.creation.revolve(profile, sections=96).export(path)
         return {"mesh": {"file": str(path)}}
 
@@ -85,6 +85,30 @@ def test_a_ball_stays_within_a_cup_whose_wall_is_thinner_than_it_is_wide(cup, th
     assert np.hypot(skin.there[:, 0], skin.there[:, 1]).max() < RIM + 5e-4  # the mesh's own field is nearer than that
     assert skin.there[:, 2].min() > -0.2205
     assert skin.mismatch() <= 1e-9
+    assert skin.flips() == 0
+
+
+@pytest.mark.parametrize("stiffness", [FIRM, math.inf])
+def test_a_ball_in_the_corner_of_a_cup_stays_above_its_base_and_within_its_wall(cup, stiffness):
+    """By 28 % of its radius it is too wide for both; the corner is as far from its core as either."""
+    thickness, radius = 0.012, 0.1
+    floor = thickness - 0.25
+    at = (RIM - 0.72 * radius, 0, floor + 0.72 * radius)
+    ball, wall = ({"sphere": radius}, SOFT, at, UPRIGHT), (cup(thickness, thickness), stiffness, (0, 0, 0), UPRIGHT)
+    skin = Pressed(ball, wall).squash(0)
+    assert np.hypot(skin.there[:, 0], skin.there[:, 1]).max() < RIM + thickness / 2
+    assert skin.there[:, 2].min() > floor - thickness / 2
+    assert skin.mismatch() <= 1e-9
+    assert skin.flips() == 0
+
+
+@pytest.mark.parametrize(("thickness", "deep", "aside", "above"), [(0.036, 0.8, 0.2, 0.0), (0.024, 1.2, 0.2, 0.02)])
+def test_a_ball_in_a_soft_cup_stays_within_its_wall(cup, thickness, deep, aside, above):
+    """On one side it reaches the middle of the wall, where what is nearest is in no direction, or goes through it."""
+    ball = {"sphere": RIM + deep * thickness}, SOFT, (aside * thickness, 0, above), UPRIGHT
+    skin = Pressed(ball, (cup(thickness), 20 * SOFT, (0, 0, 0), UPRIGHT)).squash(0)
+    assert np.hypot(skin.there[:, 0], skin.there[:, 1])[skin.there[:, 2] < 0.19].max() < RIM + thickness / 4
+    assert skin.most_beyond() <= 1e-9 * skin.size
     assert skin.flips() == 0
 
 

@@ -71,8 +71,9 @@ def way_clear(touch, b, core, p):
         slope = dot(g, way)
         if high == length or (steep < 0.0 and slope > 0.0 and phi > 0.0):
             break
-        if steep == 0.0 and slope < steepest:
-            facing, steepest = g, slope
+        # Halfway between two sides, and along the axis of a hollow, gradients are of any length.
+        if steep == 0.0 and norm(g) > SURE and slope < steepest * norm(g):
+            facing, steepest = g, slope / norm(g)
         if steep == 0.0 and (phi > NEARLY * length or slope >= 0.0):
             pace = max(phi, NEARLY * length)
         else:

@@ -248,8 +248,10 @@ def _list_neighbour(touch, cover, frame, a, b, k, reach):
                 continue
             cover.of[e], cover.away[e] = i, phi
             cover.over[e], cover.steep[e] = beyond(touch, a, b, 0.0, phi)
-            # In the middle of what is in the way, gradients are short; halfway between two sides they shall be.
-            set3(cover.go, e, scale(u, 1.0 / max(norm(u), 1e-9)) if phi < 0.0 else u)
+            if phi < 0.0:  # in the middle of a mesh gradients are short and lead anywhere
+                u = axpy(min(norm(u) - 1.0, 0.0), get3(cover.way, i), u)
+                u = scale(u, 1.0 / max(norm(u), 1e-9))
+            set3(cover.go, e, u)
             cover.ring[e] = -1.0
             e += 1
     cover.first[k + 1] = e
