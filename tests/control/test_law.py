@@ -5,7 +5,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from impel.control.law import BLOCKED, PRESSING, REFINED, factor_dense, forces_for, invert, solve_dense, within
+from impel.control.law import (
+    BLOCKED,
+    PRESSING,
+    REFINED,
+    factor_dense,
+    force_towards,
+    forces_for,
+    invert,
+    solve_dense,
+    within,
+)
 from impel.stage.holding import YIELDS
 
 
@@ -63,3 +73,13 @@ def test_a_force_that_is_too_large_gives_up_what_achieves_least(seed, size):
     assert np.linalg.norm(found) == pytest.approx(most, rel=1e-9)
     assert np.cross(pulled, found) == pytest.approx(np.zeros(3), abs=1e-8 * np.linalg.norm(gram) * most)
     assert pulled @ found >= 0.0
+
+
+@given(seed=st.integers(0, 2**32 - 1), k=st.integers(0, 2))
+@settings(max_examples=30, deadline=None)
+def test_what_one_actuator_pulls_with_is_damped_least_squares(seed, k):
+    rng = np.random.default_rng(seed)
+    answer, wish = rng.normal(size=(9, 9)), rng.normal(size=3)
+    own = answer[3 * k : 3 * k + 3, 3 * k : 3 * k + 3]
+    wanted = np.linalg.solve(own.T @ own + BLOCKED**2 * np.eye(3), own.T @ wish)
+    assert force_towards(answer, k, tuple(wish)) == pytest.approx(wanted, rel=1e-9, abs=1e-12)

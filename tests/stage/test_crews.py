@@ -56,7 +56,8 @@ def test_a_tip_that_holds_its_place_carries_the_arm_from_the_start(mass: float) 
 
 
 def test_a_grip_that_drags_what_is_two_hundred_times_as_heavy_is_not_thrown() -> None:
-    """The force on it is that of 20 kg: held for a step, it throws 100 g as soon as they have turned a little."""
+    """The force on it is that of 20 kg: held for a step, it throws 100 g as soon as they have turned a little. Where it
+    and the trunk ask for more than they have, neither drives the other on."""
     scene = Scene(seconds=3)
     grip = scene.body("grip", capsule={"radius": 0.008, "length": 0.08}, mass=0.1, at=[0, 0, 1])
     trunk = scene.body("trunk", capsule={"radius": 0.04, "length": 0.4}, mass=20, at=[0.25, 0, 0.95], euler=[0, 90, 0])
@@ -64,8 +65,8 @@ def test_a_grip_that_drags_what_is_two_hundred_times_as_heavy_is_not_thrown() ->
     grip.move([[0, 0, 1], [0.3, 0.2, 1.2], [-0.2, 0.3, 0.8], [-0.2, -0.2, 1.1]], loop=True, speed=1, base_distance=0.02)
     trunk.turn([{"euler": [0, 90, 0]}, {"euler": [40, 50, 30]}], loop=True, base_angle=5, speed=90)
     take = simulate(scene)
-    assert take.channels["grip.speed"].max() < 5
-    assert take.channels["grip.move.distance"].max() < 0.1
+    assert take.channels["grip.speed"].max() < 2.5
+    assert take.channels["grip.move.distance"].max() < 0.05
 
 
 @pytest.mark.parametrize("masses", [[0.5] * 5, [0.1, 2, 2, 2, 0.1], [2, 0.1, 0.1, 0.1, 2]])

@@ -97,6 +97,7 @@ class Actuators:
     last_momentum: Floats2  # (M, 3)
     last_rate: Floats2  # (A, 3) velocity or spin
     # Scratch of one step.
+    gentle: Integers  # (1,) 1 in a step in which somebody would be thrown, and that cannot be shorter
     room: Floats  # (A,) N or N·m: how much may be learnt
     pressing: Floats  # (A,) N or N·m: on top of an automatic strength, for what it presses
     missed: Floats2  # (A, 3) the last wish less the acceleration that came of it
@@ -340,9 +341,11 @@ def exert(bodies, actuators, a, force, ahead):
     body, strength = actuators.body[a], strength_of(actuators, a)
     spin, velocity = get3(bodies.spin, body), get3(bodies.velocity, body)
     if dot(spin, spin) > actuators.wild[a, 1] or dot(velocity, velocity) > actuators.wild[a, 0]:
-        rate = rate_of(bodies, actuators, a)
         strength = min(strength, actuators.calm[a])
-        force = axpy(-max(dot(force, rate), 0.0) / max(dot(rate, rate), TINY), rate, force)
+        force = _brake(bodies, actuators, a, limit_size(force, strength), 2.0 * ahead)
+    if actuators.gentle[0] == 1 and not has_goals(actuators.goals, a):
+        fast2 = actuators.wild[a, actuators.paths.turns[a]]
+        strength = min(strength, math.sqrt(fast2) / (2.0 * ahead * _easiness(bodies, actuators, a)))
     asked = get3(actuators.asked, a)
     actuators.saturated[a] = 1.0 if max(dot(asked, asked), dot(force, force)) > strength * strength else 0.0
     force = limit_size(force, strength)
@@ -358,6 +361,32 @@ def exert(bodies, actuators, a, force, ahead):
         if actuators.pulled[a] == 1 and not whirls:
             arm = arm_of(bodies, actuators, a, ahead)
             set3(bodies.twist, body, add(get3(bodies.twist, body), cross(arm, force)))
+
+
+@kernel
+def _brake(bodies, actuators, a, force, dt):
+    """Of a force on a body that is too fast, what takes energy out of it for as long as it is held: nothing that drives
+    it on, no more than would stop it by itself, and against its motion what makes up for what drives it aside."""
+    rate, ease = rate_of(bodies, actuators, a), _easiness(bodies, actuators, a)
+    speed2, wild2 = max(dot(rate, rate), TINY), actuators.wild[a, actuators.paths.turns[a]]
+    bounded = not has_goals(actuators.goals, a)  # who holds a goal has no speed of its own
+    if bounded:
+        force = limit_size(force, math.sqrt(max(speed2, wild2)) / (ease * dt))
+    along, least = dot(force, rate), 0.0
+    if bounded and speed2 > wild2:
+        least = 0.5 * ease * dt * (dot(force, force) - along * along / speed2)  # of the power that is to be taken out
+    return axpy(-max(along + least, 0.0) / speed2, rate, force)
+
+
+@kernel
+def _easiness(bodies, actuators, a):
+    """How easily a force moves its body by itself, or a torque turns it, at most; 1/kg or 1/(kg·m²)."""
+    body, other = actuators.body[a], actuators.against[a]
+    inverse = max(get3(bodies.inverse_inertia, body))
+    if actuators.paths.turns[a] == 1:
+        return inverse if other < 0 else inverse + max(get3(bodies.inverse_inertia, other))
+    arm = arm_of(bodies, actuators, a, 0.0)
+    return bodies.inverse_mass[body] + actuators.pulled[a] * dot(arm, arm) * inverse
 
 
 @kernel

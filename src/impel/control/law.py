@@ -10,7 +10,7 @@ outside [0, 1]: no wish is ever answered with more than was asked for, which is 
 import math
 
 from impel.kernel import kernel
-from impel.motion.rotations import axpy, dot, get3_at, norm, scale, set3_at
+from impel.motion.rotations import axpy, dot, get3_at, norm, scale, set3_at, transform
 
 TINY = 1e-300
 NOTHING = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
@@ -190,13 +190,7 @@ def within(answer, k, force, most):
     size2 = dot(force, force)
     if size2 <= most * most:
         return force
-    a = (get3_at(answer, 3 * k, 3 * k), get3_at(answer, 3 * k + 1, 3 * k), get3_at(answer, 3 * k + 2, 3 * k))
-    xx = a[0][0] * a[0][0] + a[1][0] * a[1][0] + a[2][0] * a[2][0]
-    yy = a[0][1] * a[0][1] + a[1][1] * a[1][1] + a[2][1] * a[2][1]
-    zz = a[0][2] * a[0][2] + a[1][2] * a[1][2] + a[2][2] * a[2][2]
-    xy = a[0][0] * a[0][1] + a[1][0] * a[1][1] + a[2][0] * a[2][1]
-    xz = a[0][0] * a[0][2] + a[1][0] * a[1][2] + a[2][0] * a[2][2]
-    yz = a[0][1] * a[0][2] + a[1][1] * a[1][2] + a[2][1] * a[2][2]
+    xx, yy, zz, xy, xz, yz = _squared(answer, k)
     largest = xx + yy + zz
     if largest == 0.0 or most == 0.0:
         return scale(force, most / math.sqrt(size2))
@@ -213,6 +207,21 @@ def within(answer, k, force, most):
         more += length * length / steep * (length / most - 1.0)
         found = _solve3(xx + more, yy + more, zz + more, xy, xz, yz, goal)
     return limit_size(found, most)
+
+
+@kernel
+def force_towards(answer, k, acceleration):
+    """What actuator k alone pulls with for an acceleration of its own; it is worth as much as in N."""
+    xx, yy, zz, xy, xz, yz = _squared(answer, k)
+    more, pulled = BLOCKED * BLOCKED, transform(_transposed(_tile(answer, k, k)), acceleration)
+    return _solve3(xx + more, yy + more, zz + more, xy, xz, yz, pulled)
+
+
+@kernel(inline=True)
+def _squared(answer, k):
+    """AᵀA of how actuator k answers itself: xx, yy, zz, xy, xz, yz."""
+    x, y, z = _transposed(_tile(answer, k, k))
+    return dot(x, x), dot(y, y), dot(z, z), dot(x, y), dot(x, z), dot(y, z)
 
 
 @kernel(inline=True)

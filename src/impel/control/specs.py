@@ -269,6 +269,7 @@ def make_actuators(
         last_velocity=np.zeros((m, 3)),
         last_momentum=np.zeros((m, 3)),
         last_rate=np.zeros((n, 3)),
+        gentle=np.zeros(1, np.int64),
         room=np.zeros(n),
         pressing=np.zeros(n),
         gripped=np.zeros(n),

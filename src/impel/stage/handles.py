@@ -106,7 +106,6 @@ class Handles:
     inverse: Floats3  # (SETS, 3 most, 3 most) ... and which forces accelerations take: N of that (see law.py)
     inverted: Integers  # (SETS,) 1 if that is known
     listed: Integers  # (MOST,) scratch: which are to hold
-    weak: Integers  # (most,) 1 for actuators that ask for more than their strength
     load: Floats  # (MOST,) what each does
     # Of contacts that are let go in thought, by where they begin in `alive`: what their rows do to all that hold, to
     # each other (and of which set that is known), and for each column of `through`.
@@ -202,7 +201,6 @@ def make_handles(actuators: Actuators, solids: Bodies, joints: Joints | None) ->
         inverse=np.zeros((SETS, n, n)),
         inverted=np.zeros(SETS, np.int64),
         listed=np.zeros(MOST, np.int64),
-        weak=np.zeros(most, np.int64),
         load=np.zeros(MOST),
         parting=np.zeros((ROWS, MOST)),
         parted=np.zeros((MOST, ROWS, ROWS)),
@@ -332,13 +330,13 @@ def still_answers(bodies, actuators, handles, s):
                 along, about = get3_at(handles.row, h, ALONG), get3_at(handles.row, h, ABOUT_A + 3 * side)
                 change = sub(along, get3_at(handles.asked_row, h, ALONG))
                 change_about = sub(about, get3_at(handles.asked_row, h, ABOUT_A + 3 * side))
-                if _ease(bodies, i, change, change_about) > TURNED * TURNED * _ease(bodies, i, along, about):
+                if ease(bodies, i, change, change_about) > TURNED * TURNED * ease(bodies, i, along, about):
                     return False
     return True
 
 
 @kernel(inline=True)
-def _ease(bodies, i, along, about):
+def ease(bodies, i, along, about):
     """How easily a body by itself gives way to a force, at most."""
     return bodies.inverse_mass[i] * dot(along, along) + max(get3(bodies.inverse_inertia, i)) * dot(about, about)
 

@@ -4,14 +4,35 @@ import math
 
 from impel.control.law import factor_dense, factor_rows, invert, solve_dense
 from impel.kernel import kernel
-from impel.motion.rotations import dot, get3, sub
-from impel.stage.handles import ACTUATORS, ALIVE, AT, GRIP, HANDLES, LAST, LIMIT, MEMBERS, MOST, ROLL, ROWS, SETS, TWIST
+from impel.motion.rotations import dot, get3, get3_at, sub
+from impel.stage.handles import (
+    ABOUT_A,
+    ABOUT_B,
+    ACTUATORS,
+    ALIVE,
+    ALONG,
+    AT,
+    GRIP,
+    HANDLES,
+    LAST,
+    LIMIT,
+    MEMBERS,
+    MOST,
+    ROLL,
+    ROWS,
+    SETS,
+    TWIST,
+    ease,
+)
 
 NOTHING, ALL, SMOOTH = range(3)  # what holds: all that is live, that without friction, or nothing, the first of sets
 
 # Of how a handle answers itself: by so much yields what holds it, so that rows that say nothing new share their load
 # alike. By less, rounding would decide who bears it.
 LEAST = 3e-8
+# Of how the bodies of a handle would answer alone: what joints leave less of is rounding, as of a limit in a linkage
+# that has jammed. Whatever was to hold there would do so with any force.
+JAMMED = 1e-10
 # Where a link stands on something firm with more than is needed (two flat feet under legs that only bend forward), what
 # holds yields by this share of how the whole cluster would answer there, as one body. What is in the way only by a tilt
 # of √YIELDS, 0.2°, then is not in the way: taken as rigid, soles would hold each other with any force. What is lost of
@@ -46,7 +67,12 @@ def _factor_firm(handles, alive, support, m):
 def note_yields(bodies, handles):
     """Note by how much each handle of what holds yields to a force of one, where a link stands on something firm."""
     for h in range(3 * handles.count[ACTUATORS], handles.count[HANDLES]):
-        kind, own, a, b = handles.kind[h], handles.answer[h, h], handles.body[h, 0], handles.body[h, 1]
+        kind, a, b = handles.kind[h], handles.body[h, 0], handles.body[h, 1]
+        if kind == LIMIT:
+            alone = ease(bodies, a, get3_at(handles.row, h, ALONG), get3_at(handles.row, h, ABOUT_A))
+            alone += ease(bodies, b, get3_at(handles.row, h, ALONG), get3_at(handles.row, h, ABOUT_B))
+            handles.answer[h, h] += JAMMED * alone
+        own = handles.answer[h, h]
         handles.yields[h] = LEAST * own
         if kind != LIMIT and bodies.inverse_mass[a] * bodies.inverse_mass[b] == 0.0:
             foot = a if bodies.inverse_mass[a] > 0.0 else b

@@ -18,6 +18,7 @@ from impel.control.goals import has_goals
 from impel.control.law import (
     accelerations_by,
     factor_dense,
+    force_towards,
     forces_for,
     invert,
     lack_of,
@@ -73,6 +74,7 @@ from impel.stage.holding import (
 from impel.stage.limbs import can_bend, relax, start_bending
 
 ROUNDS = 6  # of letting go
+TURNS, SETTLED = 20, 1e-3  # in which the weak and the others come to terms, until less of a strength changes
 
 # What friction holds so that it moves less easily by this share stands still, below that share of the speed that it
 # should have. There so many times its pull is what an actor gathers to overcome friction: an integral would slip and
@@ -146,7 +148,7 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
         a = handles.actuator[k]
         asked = axpy(math.sqrt(actuators.whole_inertia[a]), three(force, k), get3(actuators.learnt, a))
         set3(actuators.asked, a, add(asked, three(handles.vectors[DRAG], k)))
-    make_up(actuators, handles, stuck, inverse)
+    make_up(actuators, handles, stuck)
 
 
 @kernel
@@ -262,11 +264,12 @@ def pull(joints, actuators, handles, stuck, inverse, held, firm, loose, gravity)
         offset = get3(actuators.offset, a)
         share = most / (max(norm(offset), CLOSED * actuators.base[a]) * math.sqrt(actuators.whole_inertia[a]))
         set_three(extra, k, axpy(share, offset, three(extra, k)))
+        actuators.pressing[a] = most + actuators.calm[a]  # at most
     keep_blocked(handles, stuck, inverse, extra)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        size = math.sqrt(actuators.whole_inertia[a])
-        actuators.pressing[a] = actuators.automatic[a] * size * norm(three(extra, k)) if firm else 0.0
+        pressed = math.sqrt(actuators.whole_inertia[a]) * norm(three(extra, k))
+        actuators.pressing[a] = actuators.automatic[a] * min(pressed, actuators.pressing[a]) if firm else 0.0
     for i in range(n):
         force[i] += extra[i]
     return hindered
@@ -623,56 +626,44 @@ def _lasting(actuators, handles, gain, heavy):
 
 
 @kernel
-def _leave_out(handles, at):
-    """Let the weak neither move nor be moved while that set holds: what they give is a load like any other."""
-    weak, answer = handles.weak, handles.settled[at]
-    for i in range(3 * handles.count[ACTUATORS]):
-        for j in range(3 * handles.count[ACTUATORS]):
-            if weak[i // 3] + weak[j // 3] > 0:
-                answer[i, j] = 0.0
-    handles.inverted[at] = 0
-    invert_answer(handles, at)
-    handles.held[at] = -1
-
-
-@kernel
-def make_up(actuators, handles, stuck, inverse):
+def make_up(actuators, handles, stuck):
     """Where some have not the strength for what they ask, they do what they can, and the others reckon with it: a light
-    link must not throw itself against a push that does not come. Who is found too weak is a load from then on."""
-    n, weak = 3 * handles.count[ACTUATORS], handles.weak
-    lost, extra, short = handles.vectors[REST], handles.vectors[EXTRA], handles.vectors[MISSED]
-    for k in range(handles.count[ACTUATORS]):
-        weak[k] = 0
-    while _find_weak(actuators, handles, stuck, short):
-        accelerations_by(stuck, n, short, lost)
-        for i in range(n):
-            lost[i] *= weak[i // 3] - 1.0
-        _leave_out(handles, handles.count[AT])
-        forces_for(stuck, inverse, n, lost, extra)
-        for k in range(handles.count[ACTUATORS]):
-            a = handles.actuator[k]
-            more = add(three(short, k), three(extra, k))
-            set3(actuators.lent, a, axpy(math.sqrt(actuators.whole_inertia[a]), more, get3(actuators.lent, a)))
-        if handles.count[AT] != NOTHING:
-            _leave_out(handles, NOTHING)
-
-
-@kernel
-def _find_weak(actuators, handles, stuck, short):
-    """Leave in `short` how much is missing of what those give who are now found to be too weak; are there any?"""
-    found = False
+    link must not throw itself against a push that does not come, nor two that press against each other go the way of
+    the stronger. In turns each gives what is best about what is missing then of all that was asked for."""
+    given, short, weak = handles.vectors[EXTRA], handles.vectors[MISSED], False
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         size = math.sqrt(actuators.whole_inertia[a])
-        total = scale(add(get3(actuators.asked, a), get3(actuators.lent, a)), 1.0 / size)
-        most = strength_of(actuators, a) / size
-        missing = (0.0, 0.0, 0.0)
-        if handles.weak[k] == 0 and norm(total) > most:
-            missing = sub(within(stuck, k, total, most), total)
-            handles.weak[k] = 1
-            found = True
-        set_three(short, k, missing)
-    return found
+        asked, most = scale(get3(actuators.asked, a), 1.0 / size), strength_of(actuators, a) / size
+        weak |= norm(asked) > most
+        set_three(given, k, within(stuck, k, asked, most))
+        set_three(short, k, sub(asked, three(given, k)))
+    for _ in range(TURNS if weak else 0):
+        if _come_to_terms(actuators, handles, stuck, given, short):
+            break
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        set3(actuators.lent, a, scale(three(short, k), -math.sqrt(actuators.whole_inertia[a])))
+
+
+@kernel
+def _come_to_terms(actuators, handles, stuck, given, short):
+    """One turn of all, but for those who strain for a goal: as its time comes they ask for anything. Is all settled?"""
+    n, settled = 3 * handles.count[ACTUATORS], True
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        most = strength_of(actuators, a)
+        if has_goals(actuators.goals, a) and norm(get3(actuators.asked, a)) > most:
+            continue
+        most /= math.sqrt(actuators.whole_inertia[a])
+        missing, before = (0.0, 0.0, 0.0), three(given, k)
+        for j in range(n):
+            missing = axpy(short[j], (stuck[3 * k, j], stuck[3 * k + 1, j], stuck[3 * k + 2, j]), missing)
+        set_three(given, k, within(stuck, k, add(before, force_towards(stuck, k, missing)), most))
+        change = sub(three(given, k), before)
+        set_three(short, k, sub(three(short, k), change))
+        settled &= norm(change) <= SETTLED * most
+    return settled
 
 
 @kernel

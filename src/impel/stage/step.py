@@ -444,12 +444,18 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         if now.joints is not None:
             clock.toil[0] += TOIL * now.joints.spare.work[0]
         advice = what_to_do(now, verdict, dt, limit)
-        spent = clock.tries[0] + clock.toil[0]
-        if ticks > 1 << pace.reserve and spent < MOST_THROWN * pace.frame_seconds and thrown(now, dt):
-            verdict, advice = max(verdict, TOO_FAR), HALVE
-
+        if thrown(now, dt):
+            spent = clock.tries[0] + clock.toil[0]
+            if ticks > 1 << pace.reserve and spent < MOST_THROWN * pace.frame_seconds:
+                verdict, advice = max(verdict, TOO_FAR), HALVE
+            elif now.actuators.gentle[0] == 0:
+                now.actuators.gentle[0] = 1
+                copy(saved, values, now.contacts)
+                continue
         if advice != NO_USE and can_halve(clock, pace, verdict, ticks):
             copy(saved, values, now.contacts)
+            if now.actuators is not None:
+                now.actuators.gentle[0] = 0
             clock.rejected[0] += 1
             clock.reason[0] = verdict
             if advice == HURRY:
@@ -472,6 +478,8 @@ def play(now, before, values, saved, events, clock, pace, one_step):
             gain_nothing(now.bodies, now.joints, before.bodies, before.joints, now.gravity)
         notice(now, before, events, clock, time + dt, dt, verdict if verdict != IMPRECISE else GOOD)
         part(now.joints, before.joints, now.contacts)
+        if now.actuators is not None:
+            now.actuators.gentle[0] = 0
         clock.held_for[0] = dt if hold_for > 0.0 else clock.held_for[0] + dt
         clock.stirred[0] = 1 if stirred(now, before, clock.held_for[0]) else 0
         clock.unheld[0] = clock.unheld[0] + 1 if verdict == DIVERGED else 0
