@@ -7,9 +7,10 @@ import pytest
 from rewinding import differences, hundred_balls, state, walkers
 from test_performance import busy_scene, same
 
-from impel import Scene, simulate
-from impel.stage import Performance
+from impel import Scene, play, simulate
+from impel.stage import Performance, Show
 from impel.stage.record import Recorder
+from impel.takes import Take
 
 
 @pytest.mark.filterwarnings("ignore:.*overlaps")
@@ -89,3 +90,69 @@ def test_frames_that_are_played_again_are_recorded_anew() -> None:
         performance.next_frame()
         recorder.write_frame()
     assert same(recorder.take(), take)
+
+
+def on_a_wagon(seconds: float = 1.0) -> Scene:
+    """One who steps onto a moving wagon, and meets another there."""
+    scene = Scene(seconds=seconds)
+    wagon = [{"time": 0, "at": [0, 0, 0.15]}, {"time": 1, "at": [1, 1, 0.5]}]
+    scene.body("wagon", box=[1, 1, 0.3], follows=wagon)
+    rider = scene.body("rider", sphere=0.15, mass=1, at=[-1, -1, 0.8])
+    rider.move([[-1, -1, 0.8], {"at": [-0.5, 0, 0.8], "in": "wagon"}], speed=1)
+    scene.body("other", sphere=0.15, mass=1, at=[-1, 3, 0.8]).move([[-1, 3, 0.8], [0, 3, 0.8]], speed=1)
+    scene.appointment("meet", cues=["rider.move.1", "other.move.1"])
+    return scene
+
+
+def test_keys_in_the_frame_of_a_body_are_where_they_were_in_a_restored_moment() -> None:
+    """Appointments look at paths: these must not be what they were when they were looked at last."""
+    show = play(on_a_wagon())
+    begin, first = show.snapshot(), last(show)
+    show.restore(begin)
+    again = last(show)
+    assert np.array_equal(first.position, again.position)
+    assert np.array_equal(first.paths["rider.move"], again.paths["rider.move"])
+    assert first.channels.keys() == again.channels.keys()
+    assert all(np.array_equal(first.channels[name], again.channels[name]) for name in first.channels)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        [[-1, -1, 0.8], {"at": [-0.5, 0, 0.8], "in": "wagon"}, {"at": [0.4, 0, 0.8], "in": "wagon"}],
+        [[-1, -1, 0.8], [0, 0, 1]],
+    ],
+)
+def test_paths_that_move_are_recorded_on_after_other_keys_and_a_restore(keys: list[object]) -> None:
+    show = play(on_a_wagon())
+    for _ in range(20):
+        show.next_frame()
+    show.change("actors.rider.move.keys", keys)
+    show.next_frame()
+    moment, branch = show.snapshot(), show.branch()
+    first = last(show)
+    show.restore(moment)
+    for other in (last(show), last(branch)):
+        assert np.array_equal(first.position, other.position)
+        assert np.array_equal(first.paths["rider.move"], other.paths["rider.move"])
+
+
+def test_goals_in_the_frame_of_a_body_are_where_they_were_in_a_restored_moment() -> None:
+    scene = Scene(seconds=2)
+    wagon = [{"time": 0, "at": [0, 0, 0.15]}, {"time": 2, "at": [2, 0, 0.15]}]
+    scene.body("wagon", box=[1, 1, 0.3], follows=wagon)
+    ball = scene.body("ball", sphere=0.15, mass=1, at=[-1, 0, 1])
+    ball.goals([{"at": [0, 0, 0.6], "time": 0.8, "in": "wagon"}, {"at": [0, 0.2, 0.6], "time": 1.6, "in": "wagon"}])
+    show = play(scene)
+    for _ in range(70):
+        show.next_frame()
+    moment, first = show.snapshot(), last(show)
+    show.restore(moment)
+    assert np.array_equal(first.paths["ball.goals.move"], last(show).paths["ball.goals.move"])
+
+
+def last(show: Show) -> Take:
+    """The take, when it has been played to its end."""
+    for _ in show:
+        pass
+    return show.take()

@@ -14,7 +14,7 @@ import math
 
 from impel.control.appointments import DONE, Appointments, keep_appointments
 from impel.control.clocks import Clocks
-from impel.control.frames import Frames, carry_targets, is_framed, pin_keys
+from impel.control.frames import Frames, carry_targets, is_framed, pin_keys, place_all_keys
 from impel.control.goals import Goals, aim, arrive, has_goals, is_idle, let_go_of
 from impel.control.law import TINY, limit_size
 from impel.control.linkage import Linkage, gather, measured_rates, wished_rates
@@ -139,6 +139,8 @@ def remember_motion(bodies, actuators):
 def want(bodies, actuators, dt, dt_last):
     """Box 1.1, and how each body should accelerate (003, eqs. 2 and 3); notes what became of the last wish."""
     if actuators.scripted == 1:
+        if len(actuators.frames.key) > 0:
+            place_all_keys(bodies, actuators)
         keep_appointments(actuators, dt_last)
         if len(actuators.frames.key) > 0:
             carry_targets(bodies, actuators, dt_last)

@@ -144,13 +144,20 @@ def place_keys(bodies, paths, clocks, frames, a):
 
 
 @kernel
+def place_all_keys(bodies, actuators):
+    """Put all framed keys where they are now: before anybody looks at their paths."""
+    for a in range(len(actuators.body)):
+        if is_framed(actuators.frames, a):
+            place_keys(bodies, actuators.paths, actuators.clocks, actuators.frames, a)
+
+
+@kernel
 def carry_targets(bodies, actuators, dt_last):
     """Take the targets on paths with framed keys along with these, and note how fast that is."""
     paths, frames, clocks = actuators.paths, actuators.frames, actuators.clocks
     for a in range(len(actuators.body)):
         if not is_framed(frames, a):
             continue
-        place_keys(bodies, paths, clocks, frames, a)
         turns = paths.turns[a] == 1
         row = paths.segments[paths.first_segment[a] + int(actuators.segment[a])]
         pose, tangent = pose_at(row, actuators.u[a], turns)

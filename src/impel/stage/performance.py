@@ -316,5 +316,5 @@ class Snapshot(NamedTuple):
     open: dict[int, int]
     walks: Walks
     others: dict[str, Any]
-    frames: tuple[NDArray[Any], ...] = ()  # those so far, of a performance that keeps them ...
+    frames: Any = None  # what was recorded so far, of a performance that keeps them ...
     heard: int = 0  # ... and hands out its events frame by frame

@@ -1,6 +1,7 @@
 """Writes down a performance, frame by frame, as a take."""
 
-from typing import Any
+import copy
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,18 @@ POINTS = 12  # of each segment of a path that moves
 MOST_POINTS = 2_000_000  # of such a path in all frames, 48 MB
 
 
+class Written(NamedTuple):
+    """What a recorder has written of some frames."""
+
+    rows: list[NDArray[Any]]
+    ways: dict[int, Floats]
+    stops: dict[int, Floats]
+
+    def kept(self) -> "Written":
+        """A copy, which the recorder will not write over."""
+        return copy.deepcopy(self)
+
+
 class Recorder:
     """Keeps the frames of a performance; frames that are played again after a `restore` are written over."""
 
@@ -55,7 +68,7 @@ class Recorder:
         self.touching = np.zeros((frames, len(touching)), np.int64)  # who may touch whom, for soft surfaces
         self.ways = _moving_ways(performance)  # (frames, P, 3) by actuator: paths that move with bodies
         self.stops = _stops(performance, self.ways)  # (G + 1, 3) where each of those begins, and its goals are or were
-        self.nearest = np.zeros(actuators, np.int64)  # where on its path each was nearest
+        self.nearest = np.zeros((frames, actuators), np.int64)  # where on its path each was nearest
         self.paths: Paths | None = None  # of which these are ...
         self.lengths = np.zeros((0, 1))  # ... until each stretch of a segment, in metres or radians
 
@@ -76,23 +89,30 @@ class Recorder:
                 way[frame] = polyline(make_paths([self.stops[a]], [False]), 0, POINTS)
             else:
                 way[frame] = _points(self.paths, a, way.shape[1])
+        self.nearest[frame] = self.nearest[max(frame - 1, 0)]
         _look_at_actuators(
-            stage.bodies, stage.actuators, self.lengths, self.nearest,
+            stage.bodies, stage.actuators, self.lengths, self.nearest[frame],
             self.felt[frame], self.target[frame], self.aim[frame],
         )  # fmt: skip
 
-    def written(self) -> tuple[NDArray[Any], ...]:
-        """A copy of what is written so far."""
-        return tuple(array[: self.performance.frame + 1].copy() for array in self.rows())
+    def written(self, frames: int) -> Written:
+        """What was written of so many frames: the arrays themselves."""
+        ways = {a: way[:frames] for a, way in self.ways.items()}
+        return Written([array[:frames] for array in self._rows()], ways, self.stops)
 
-    def write_again(self, written: tuple[NDArray[Any], ...]) -> None:
-        for array, rows in zip(self.rows(), written):
+    def write_again(self, written: Written) -> None:
+        """Paths that moved then go on as they were begun, however many keys they have by now."""
+        for array, rows in zip(self._rows(), written.rows):
             array[: len(rows)] = rows
+        self.ways = {a: np.zeros((len(self.position), *way.shape[1:])) for a, way in written.ways.items()}
+        for a, way in written.ways.items():
+            self.ways[a][: len(way)] = way
+        self.stops = {a: stops.copy() for a, stops in written.stops.items()}
 
-    def rows(self) -> list[NDArray[Any]]:
-        """All that is written frame by frame."""
+    def _rows(self) -> list[NDArray[Any]]:
+        """What is written frame by frame, but for paths."""
         rows = [self.position, self.orientation, self.speed, self.energy, self.felt, self.target, self.aim, self.agreed]
-        return [*rows, self.touching, *self.ways.values()]
+        return [*rows, self.touching, self.nearest]
 
     def take(self, *, softened: bool = True) -> Take:
         """All frames so far; call it whenever and as often as you like. Unless it is to be `softened` later."""

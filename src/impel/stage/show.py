@@ -68,10 +68,11 @@ class Show(Performance):
         return self.recorder.take()
 
     def snapshot(self) -> Snapshot:
-        return super().snapshot()._replace(frames=self.recorder.written(), heard=self.heard)
+        frames = self.recorder.written(self.frame + 1).kept()
+        return super().snapshot()._replace(frames=frames, heard=self.heard)
 
     def restore(self, snapshot: Snapshot) -> None:
-        if not snapshot.frames:
+        if snapshot.frames is None:
             raise Problem(f"{self.source}: a show goes on only from the snapshot of a show, which keeps its frames")
         super().restore(snapshot)
         self.heard = snapshot.heard

@@ -253,8 +253,7 @@ class Rehearsal:
             return
         rows = before.rows[: frame + 1]
         run.rows[: frame + 1] = rows
-        for array, other in zip(show.recorder.rows(), before.show.recorder.rows()):
-            array[: frame + 1] = other[: frame + 1]
+        show.recorder.write_again(before.show.recorder.written(frame + 1))
         run.kept, run.of, run.done = frame, before.number, frame
         run.moments = {at: kept for at, kept in before.moments.items() if at <= frame}
 
