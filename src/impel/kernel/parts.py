@@ -40,7 +40,9 @@ from impel.kernel.inner import (
     register_pass,
 )
 from impel.kernel.lowering import ShortLower
-from impel.kernel.shortcuts import undisturbed
+from impel.kernel.shortcuts import refreshed_once, undisturbed
+
+BUNDLE = 25  # parts
 
 
 class Whole(CPUDispatcher):
@@ -120,7 +122,7 @@ class _Code(JITCodeLibrary):
         if self._shared_module is None:
             for function in self._final_module.functions:
                 if not function.is_declaration and function.linkage == llvm.Linkage.external:
-                    function.linkage = "linkonce_odr"
+                    function.linkage = "weak_odr"  # which bundles keep
             self._shared_module = self._final_module
         return self._shared_module
 
@@ -149,7 +151,7 @@ class _WholeCode(JITCodeLibrary):
         manager.run(self._final_module, builder)
 
     def finalize(self) -> None:
-        """Link callers before what they call: LLVM leaves out whatever nobody has mentioned so far."""
+        """Link parts to bundles and these to the whole: linking goes through all of what it links into, each time."""
         ordered: dict[Any, None] = {}
 
         def visit(library: Any) -> None:
@@ -160,7 +162,21 @@ class _WholeCode(JITCodeLibrary):
 
         for library in self._linking_libraries:
             visit(library)
-        self._linking_libraries = list(reversed(ordered))
+        libraries = list(reversed(ordered))  # callers first
+        modules = [each._get_module_for_linking() for each in libraries if isinstance(each, _Code)]
+        for first in range(0, len(modules), BUNDLE):
+            bundle = modules[first].clone()
+            for module in modules[first + 1 : first + BUNDLE]:
+                bundle.link_in(module, preserve=True)
+            self._final_module.link_in(bundle)
+        for library in libraries:
+            if not isinstance(library, _Code):  # numba's own, of which only what was mentioned is wanted
+                self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        for function in self._final_module.functions:
+            if function.linkage == llvm.Linkage.weak_odr:
+                function.linkage = "linkonce_odr"
+        self._reload_init.update(*(each._reload_init for each in libraries))
+        self._linking_libraries = []
         super().finalize()
 
     def _verify_declare_only_symbols(self) -> None:
@@ -288,6 +304,10 @@ class WholeCompiler(Compiler):
     """Numba's compiler for kernels that Python calls."""
 
     lowering: type[LoweringPass] = _LowerWhole
+
+    def __init__(self, typing_context: Any, target_context: Any, *more: Any) -> None:
+        with refreshed_once(typing_context, target_context):
+            super().__init__(typing_context, target_context, *more)
 
     def define_pipelines(self) -> list[Any]:
         (pipeline,) = super().define_pipelines()
