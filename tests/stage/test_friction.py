@@ -137,3 +137,16 @@ def test_a_pusher_pushes_a_crate_and_neither_climbs_nor_floats(speed: float, pus
     assert place[-1, 0] == pytest.approx(1, abs=0.015)
     assert place[:, 2].max() < 0.15 + 0.002
     assert take.position[-1, take.index("crate"), 0] > 1.28
+
+
+@pytest.mark.parametrize("press", [None, 500])
+def test_who_is_told_to_press_hard_pushes_what_is_loose(press: float | None) -> None:
+    """It takes 120 N to push the crate, of which an automatic strength knows nothing."""
+    scene = Scene(seconds=4)
+    scene.body("ground", plane={}, fixed=True)
+    scene.body("crate", box=[0.3, 0.3, 0.3], mass=20, at=[0.6, 0, 0.15])
+    pusher = scene.body("pusher", box=[0.3, 0.3, 0.3], mass=5, at=[0, 0, 0.15])
+    pusher.move([[0, 0, 0.15], [1, 0, 0.15]], speed=0.5, press=press)
+    take = simulate(scene)
+    assert take.position[-1, take.index("crate"), 0] > 1.0
+    assert take.position[:, take.index("pusher"), 2].max() < 0.155

@@ -11,7 +11,7 @@ from impel import Scene, simulate
 from impel.geometry.overlap import overlap_by
 from impel.motion.orientations import matrix_from_quaternion
 from impel.stage import Performance
-from impel.stage.opening import _may_overlap, opening_doubts
+from impel.stage.opening import _may_overlap, opening_doubts, strengths
 
 
 def rope(length: float) -> Scene:
@@ -151,3 +151,21 @@ def test_nothing_is_warned_of_a_scene_that_is_fine() -> None:
         warnings.simplefilter("error")
         take = simulate(rope(2.5))
     assert np.all(np.isfinite(take.position))
+
+
+def test_an_automatic_strength_knows_what_will_be_taken_and_where() -> None:
+    """A load that is welded to the tip later, with what hangs on that: three times what holds it there, and more."""
+
+    def auto(**when: float) -> float:
+        scene = Scene(seconds=5)
+        arm = scene.body("arm", capsule={"radius": 0.04, "length": 0.9}, mass=1, at=[0.5, 0, 1], euler=[0, 90, 0])
+        scene.body("load", box=[0.2, 0.2, 0.2], mass=5, at=[1.1, 0, 1])
+        scene.body("tail", box=[0.2, 0.2, 0.2], mass=15, at=[1.4, 0, 1])
+        scene.joint("pin", hinge=["world", arm], at=[0, 0, 1], axis=[0, 1, 0])
+        scene.joint("string", ball=["load", "tail"], at=[1.25, 0, 1])
+        scene.joint("grip", weld=[arm, "load"], at=[1, 0, 1], **when)
+        arm.turn([{"euler": [0, 90, 0]}, {"euler": [0, 50, 0]}])
+        (line,) = strengths(scene)
+        return float(line.split("auto comes to ")[1].split(" ")[0])
+
+    assert 3 * 20 * 9.81 < auto(**{"from": 1}) < auto()

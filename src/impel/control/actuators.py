@@ -28,6 +28,9 @@ RESIDUAL = 0.3  # of the pull at base distance: what may be learnt while somethi
 TOO_FAST = 1.2  # times the speed that it should have: what still pushes it on ...
 WHIRLS = 50.0  # rad/s: a body that whirls faster about the point that is led to a goal is led by its centre meanwhile
 FORGET = 4.0  # ... is forgotten so many times faster than it was learnt
+# Below this share of the speed that it should have, a body stands still; so many times faster, or so many times its
+# pull, is what an actor gathers there to overcome friction.
+STILL, GATHERED = 0.02, 10.0
 
 
 @struct
@@ -68,6 +71,7 @@ class Actuators:
     calm: Floats  # (A,) N or N·m: the strength that would suit it
     whole_inertia: Floats  # (A,) kg or kg·m²: of all that hangs together, if it turned about this body
     most_learnt: Floats  # (A,) N or N·m, whatever the strength
+    rubs: Floats  # (A,) N or N·m: the friction of its joints
     arm: Floats  # (A,) m: at which a torque carries loads; 1 for forces
     press: Floats  # (A,) N or N·m: with how much to press what is in the way; negative: its pull
     knows: Integers  # (S,) 1 if the actuators of a structure know its weight from the start
@@ -253,9 +257,9 @@ def pull_tree(bodies, actuators, s, gravity, dt, dt_last):
         gather(bodies, linkage, s, -0.5 * dt_last)
         for k in range(linkage.first[s], linkage.first[s + 1]):
             if linkage.turn[k] >= 0:
-                learn_load(actuators, linkage.turn[k], get3(linkage.torque, k), dt_last)
+                learn_load(bodies, actuators, linkage.turn[k], get3(linkage.torque, k), dt_last)
             if linkage.move[k] >= 0:
-                learn_load(actuators, linkage.move[k], get3(linkage.force, k), dt_last)
+                learn_load(bodies, actuators, linkage.move[k], get3(linkage.force, k), dt_last)
     wished_rates(bodies, linkage, s, actuators.wish, up, actuators.point, 0.5 * dt)
     gather(bodies, linkage, s, 0.5 * dt)
     for k in range(linkage.first[s], linkage.first[s + 1]):
@@ -307,12 +311,22 @@ def slow_down(learnt, rate, actuators, a, blend):
 
 
 @kernel
-def learn_load(actuators, a, met, dt_last):
+def learn_load(bodies, actuators, a, met, dt_last):
     """Learn from what must have acted in the last step (003, eqs. 9 and 10)."""
     load = sub(met, get3(actuators.applied, a))
     learnt = get3(actuators.learnt, a)
-    learnt = axpy(-blend_of(actuators, a, dt_last), add(load, learnt), learnt)
+    blend = blend_of(actuators, a, dt_last)
+    if sticks(bodies, actuators, a):
+        blend = min(GATHERED * blend, 1.0)
+    learnt = axpy(-blend, add(load, learnt), learnt)
     set3(actuators.learnt, a, limit_size(learnt, actuators.room[a]))
+
+
+@kernel(inline=True)
+def sticks(bodies, actuators, a):
+    """Whether an actuator stands still, and the friction of joints may be what holds it."""
+    rate, slow = rate_of(bodies, actuators, a), STILL * steady_rate(actuators, a)
+    return actuators.rubs[a] > 0.0 and dot(rate, rate) < slow * slow
 
 
 @kernel

@@ -53,6 +53,8 @@ class Tie(NamedTuple):
     end: ArrayLike = (0.0, 0.0, 0.0)  # of a rope, on b
     begins: bool = True  # whether it is there from the start ...
     lasts: bool = True  # ... and for good
+    turning: float = 0.0  # N·m: friction where it turns ...
+    sliding: float = 0.0  # N: ... and where it slides
 
 
 @struct
@@ -129,13 +131,25 @@ def make_linkage(bodies: Solids, ties: Sequence[Tie], move: dict[int, int], turn
         _all_driven(s, above, move, turn, n) and int(whole[s[0]]) not in passing for s, n in zip(structures, tied)
     ]
     swings = [any(not _is_told(i, above, turn) for i in s[1:]) for s in structures]
-    taken = np.zeros(len(bodies.mass))  # kg: of what a body may come to carry
-    for tie in ties:
-        for one, other in ((tie.a, tie.b), (tie.b, tie.a)):
-            taken[one] += bodies.mass[other] if not tie.begins and movable[other] else 0.0
     ropes = [tie for tie in ties if tie.kind == ROPE and movable[tie.a] and movable[tie.b]]
     hung = _hung(ropes, structures, above, move, bodies.mass)
-    return _fill(bodies, taken, structures, driven, swings, above, move, turn, hung)
+    hung += _taken(ties, neighbours, bodies.mass)
+    return _fill(bodies, structures, driven, swings, above, move, turn, hung)
+
+
+def _taken(
+    ties: Sequence[Tie], neighbours: dict[int, list[tuple[int, Tie]]], mass: Floats
+) -> list[tuple[int, ArrayLike, float]]:
+    """What bodies may come to carry when joints are made: where, and how much, with all that hangs on that."""
+    found = []
+    for tie in (tie for tie in ties if not tie.begins):
+        for one, place, other in ((tie.a, tie.at, tie.b), (tie.b, tie.end, tie.a)):
+            group = [other]
+            for i in group:  # grows while it is read
+                group += {each for each, _ in neighbours.get(i, ()) if each not in group}
+            if one not in group and all(np.isfinite(mass[i]) for i in (one, *group)):
+                found.append((one, place, float(mass[group].sum())))
+    return found
 
 
 def _hung(
@@ -194,7 +208,6 @@ def _all_driven(
 
 def _fill(
     bodies: Solids,
-    taken: Floats,
     structures: list[list[int]],
     driven: list[bool],
     swings: list[bool],
@@ -230,8 +243,9 @@ def _fill(
     loads = [
         (index[body], axes[body].T @ (np.asarray(at, float) - bodies.position[body]), weight)
         for body, at, weight in hung
+        if body in index
     ]
-    mass, lever, inertia = _carried(bodies, taken, body_of, axes, rows, vectors, loads)
+    mass, lever, inertia = _carried(bodies, body_of, axes, rows, vectors, loads)
     return Linkage(
         first=np.cumsum([0, *map(len, structures)], dtype=np.int64),
         driven=np.array(driven, np.int64),
@@ -247,7 +261,6 @@ def _fill(
 
 def _carried(
     bodies: Solids,
-    taken: Floats,
     body: Integers,
     axes: Floats,
     rows: dict[str, Integers],
@@ -257,10 +270,10 @@ def _carried(
     """Mass, first and second moment about the pivot of each member and what it carries, constant in its frame.
 
     A carried body turns as it likes, so it counts as a point where it hangs, unless it is welded; so do those on ropes,
-    and what may be taken later, at the centre of the body that takes it.
+    and what may be taken later.
     """
     m = len(body)
-    mass = bodies.mass[body] + taken[body]
+    mass = bodies.mass[body].copy()
     first = np.zeros((m, 3))
     second = np.zeros((m, 3, 3))
     for k, at, load in hung:

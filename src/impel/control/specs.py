@@ -178,12 +178,13 @@ def make_actuators(
         return np.array([getattr(s, name) for s in specs], float)
 
     loads = [_loads(s, bodies, linkage, int(k), int(i), gravity) for s, k, i in zip(specs, member, structure)]
+    rubs = [_rubs(s, load, bodies, linkage, int(i), ties) for s, load, i in zip(specs, loads, structure)]
     asked = [demands(clocks, paths, a) if s.course is None else _sought(s, bodies) for a, s in enumerate(specs)]
     asked = _at_points(specs, asked, actors["turn"])
     automatic = [
         auto_strength(load.weight, load.inertia, felt_stiffness(s.stiffness, s.damping), s.base, acceleration)
-        + 2 * load.whole * carried
-        for s, load, (_, acceleration), carried in zip(specs, loads, asked, _carried(specs, actors, asked))
+        + 2 * (load.whole * carried + rub)
+        for s, load, (_, acceleration), carried, rub in zip(specs, loads, asked, _carried(specs, actors, asked), rubs)
     ]
     calm = list(automatic)  # the same, were it not for how hard links take it
     for a, (s, load) in enumerate(zip(specs, loads)):  # what pushes also turns
@@ -244,7 +245,8 @@ def make_actuators(
         wild=_wild(specs, loads, [speed for speed, _ in asked], gravity),
         calm=np.array(automatic),
         whole_inertia=np.array([load.whole for load in loads]),
-        most_learnt=np.array([load.heaviest for load in loads]) + automatic,
+        most_learnt=np.array([load.heaviest for load in loads]) + automatic,  # which knows of friction
+        rubs=np.array(rubs, float),
         arm=np.array([load.arm for load in loads]),
         press=np.array([-1.0 if s.press is None else s.press for s in specs]),
         knows=knows,
@@ -399,6 +401,20 @@ def _loads(spec: ActuatorSpec, bodies: Solids, linkage: Linkage, k: int, s: int,
     if len(own) == 1:  # as it is tilted over its rim, or by what rubs on that
         lever = mass * arm
     return Loads(lever * gravity, inertia, whole, arm, float(linkage.mass[k]) * gravity * arm, size)
+
+
+def _rubs(spec: ActuatorSpec, load: Loads, bodies: Solids, linkage: Linkage, s: int, ties: Sequence[Tie]) -> float:
+    """The friction of joints that an actuator has to overcome, in N or N·m: a torque that of the joints of its body; a
+    force may have to move all joints of its structure, with levers of half its size at least."""
+    own = set(linkage.body[linkage.first[s] : linkage.first[s + 1]].tolist())
+    if spec.kind == "turn":
+        return sum(tie.turning for tie in ties if spec.body in (tie.a, tie.b))
+    rubs = 0.0
+    for tie in ties:
+        if tie.a in own or tie.b in own:
+            lever = float(np.linalg.norm(np.asarray(tie.at) - bodies.position[spec.body]))
+            rubs += tie.sliding + tie.turning / max(lever, 0.5 * load.size)
+    return rubs
 
 
 def _first_way_round(paths: Paths) -> Floats:

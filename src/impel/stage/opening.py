@@ -65,7 +65,7 @@ def strengths(scene: Scene, source: str = "scene") -> Iterator[str]:
         written, label = getattr(scene.actors[owner], field).strength, name if goals else label
         weight = float(actuators.weight[a])
         auto = float(actuators.calm[a])
-        pull = (auto - CATCHES * weight) / 2
+        pull = (auto - CATCHES * weight) / 2  # with the friction of its joints
         parts = f"{plain(CATCHES, 3)} times {plain(weight, 3)} to hold still and twice {plain(pull, 3)} to move"
         amount = f"{plain(auto, 3)} {unit}: {parts}"
         if written == "auto":

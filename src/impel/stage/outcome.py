@@ -220,7 +220,8 @@ def _taken(stage: Stage, body: int) -> list[Taken]:
 
 def _enough(stage: Stage, a: int, carrying: list[int], taken: list[Taken]) -> float:
     """A strength that would do, a little more than what was missing: what holds its own structure, what is loose and
-    touches that, and what it takes; or, where that is little, what brakes from the speed of its path."""
+    touches that, and what it takes; or, where that is little, what brakes from the speed of its path. The friction of
+    joints is learnt, up to half the strength."""
     actuators = stage.actuators
     assert actuators is not None
     pull = actuators.inertia[a] * actuators.stiffness[a] * actuators.base[a]
@@ -229,7 +230,7 @@ def _enough(stage: Stage, a: int, carrying: list[int], taken: list[Taken]) -> fl
     for each in taken:
         mass, arm = float(stage.bodies.mass[each.body]), each.reach if actuators.paths.turns[a] == 1 else 1.0
         load += mass * (gravity * arm + float(actuators.stiffness[a] * actuators.base[a]) * arm**2)
-    needed = max(float(actuators.weight[a]) + load, 2 * float(pull))
+    needed = max(float(actuators.weight[a]) + load, 2 * float(pull)) + 2 * float(actuators.rubs[a])
     return SURE * max(needed, float(actuators.strength[a]) if math.isfinite(actuators.strength[a]) else 0.0)
 
 

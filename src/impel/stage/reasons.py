@@ -51,11 +51,24 @@ def in_the_way(end: Ending, a: int, since: float, needs: float) -> str:
     if actuators.gripped[a] > 0.0:
         enough = plain(ENOUGH * float(actuators.gripped[a]), 2)
         return f'friction holds it, against {strength}: strength: {enough} or "unlimited" would do'
+    if needs > 0.0 and not touched and actuators.rubs[a] + actuators.weight[a] > actuators.strength[a]:
+        rubs = f"the friction of {', '.join(_rubbing(end, body))} holds it"
+        return f'{rubs}, against {strength}: strength: {plain(needs, 2)} or "unlimited" would do'
     if needs > 0.0:
         return f'{against}all {strength} is used: strength: {plain(needs, 2)} or "unlimited" would do'
     if not touched and stage.joints is not None and _ties(stage.joints, body).any() and not turns:
         return "its joints do not let it get nearer: its way may lead out of reach"
     return f"{against}a smaller {'base_angle' if turns else 'base_distance'} or more speed makes it push harder"
+
+
+def _rubbing(end: Ending, body: int) -> list[str]:
+    """The joints with friction of all that hangs together with a body."""
+    actuators, names, scene = end.stage.actuators, end.compiled.bodies, end.scene
+    assert actuators is not None
+    own = {name for name, whole in zip(names, actuators.whole) if whole == actuators.whole[body]}
+    return [
+        f"joints.{name}" for name, joint in scene.joints.items() if joint.friction > 0.0 and own & set(joint.bodies)
+    ]
 
 
 def waits_for(end: Ending, a: int) -> str:

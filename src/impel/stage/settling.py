@@ -3,7 +3,9 @@
 import math
 
 from impel.control.actuators import (
+    GATHERED,
     RESIDUAL,
+    STILL,
     blend_of,
     exert,
     pull_at_base,
@@ -12,6 +14,7 @@ from impel.control.actuators import (
     rest,
     slow_down,
     steady_rate,
+    sticks,
     strength_of,
 )
 from impel.control.goals import has_goals
@@ -76,11 +79,9 @@ from impel.stage.limbs import can_bend, relax, start_bending
 ROUNDS = 6  # of letting go
 TURNS, SETTLED = 20, 1e-3  # in which the weak and the others come to terms, until less of a strength changes
 
-# What friction holds so that it moves less easily by this share stands still, below that share of the speed that it
-# should have. There so many times its pull is what an actor gathers to overcome friction: an integral would slip and
-# stick for ever. (Who carries something is not held.)
+# What friction of contact holds moves less easily by this share. Where it stands still, an actor gathers no more than
+# GATHERED times its pull: an integral would slip and stick for ever. (Who carries something is not held.)
 GRIPPED = 0.1
-STILL, GATHERED = 0.02, 10.0
 
 SLIGHT = 1e-6  # of a force that leads to a goal: by less nothing is pulled at
 GRASP = 2.0  # times the weight of what is loose: so hard must two sides press to hold it by a friction of 0.5, and more
@@ -269,7 +270,8 @@ def pull(joints, actuators, handles, stuck, inverse, held, firm, loose, gravity)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         pressed = math.sqrt(actuators.whole_inertia[a]) * norm(three(extra, k))
-        actuators.pressing[a] = actuators.automatic[a] * min(pressed, actuators.pressing[a]) if firm else 0.0
+        pressing = actuators.automatic[a] * min(pressed, actuators.pressing[a])
+        actuators.pressing[a] = pressing if firm or actuators.press[a] >= 0.0 else 0.0
     for i in range(n):
         force[i] += extra[i]
     return hindered
@@ -583,7 +585,9 @@ def learn(bodies, actuators, handles, stuck, inverse, smooth, its_inverse, heavy
         change = scale(axpy(lasting, three(gain, k), three(missed, k)), size)
         rate = rate_of(bodies, actuators, a)
         gripped = slips or _easiness(stuck, k) < GRIPPED * _easiness(smooth, k)
-        if gripped and norm(rate) < STILL * steady_rate(actuators, a):
+        if sticks(bodies, actuators, a):
+            blend = min(GATHERED * blend, 1.0)
+        elif gripped and norm(rate) < STILL * steady_rate(actuators, a):
             change = axpy(GATHERED * lasting * size, three(gain, k), scale(learnt, -1.0))
         learnt = axpy(blend, change, learnt)
         learnt = slow_down(learnt, rate, actuators, a, blend)
@@ -609,7 +613,8 @@ def _easiness(answer, k):
 @kernel
 def _room(actuators, a, heavy):
     """How much an actuator may learn."""
-    return min(actuators.room[a], RESIDUAL * pull_at_base(actuators, a) + heavy * actuators.arm[a])
+    load = heavy * actuators.arm[a] + actuators.rubs[a]
+    return min(actuators.room[a], RESIDUAL * pull_at_base(actuators, a) + load)
 
 
 @kernel

@@ -161,7 +161,9 @@ def ties_of(joints: Joints | None, specs: Sequence[JointSpec], bodies: Bodies) -
         spec = specs[joint["index"]]
         lasts = spec.lasts and not any(map(math.isfinite, spec.breaks))
         end = bodies.position[b] + matrix_from_quaternion(bodies.orientation[b]) @ fixed[AT_B : AT_B + 3]
-        ties.append(Tie(a, b, at, kinds.get(kind, OTHER), axis, end, spec.begins, lasts))
+        turns = kind in ("ball", "hinge")
+        rubs = (spec.friction, 0.0) if turns else (0.0, spec.friction)
+        ties.append(Tie(a, b, at, kinds.get(kind, OTHER), axis, end, spec.begins, lasts, *rubs))
     return ties
 
 
