@@ -10,7 +10,7 @@ FLUSH = 1e-3  # of the size: what is nearer along the side of a neighbour goes w
 INSIDE = 1e-9  # of the size: what is less deep in a neighbour may as well lie along its side
 NEAR, STEPS = 1e-5, 4  # of the size: so near to a rim vertices are brought, in so many steps ...
 WALL = 0.95  # ... if its wall is so steep: sine of the angle between the two surfaces
-SHY, SLIM = 0.25, 0.01  # share of the way by which some go less far; of its area that is left of a triangle at least
+SHY, SLIM = 0.35, 0.1  # share of the way by which some go less far; of its area that is left of a triangle at least
 
 
 @kernel
