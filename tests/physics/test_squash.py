@@ -278,3 +278,19 @@ def test_a_ball_that_sinks_slowly_does_not_pop():
         if before is not None:
             assert np.abs(np.subtract(middle, before)).max() < 3 * 0.2 * (steps[1] - steps[0])
         before = middle
+
+
+def test_foam_begins_to_go_down_where_a_crate_stands_in_it():
+    """Not at the next vertex outside: else its rim would be a saw."""
+    foam, turn = {"box": [1.2, 1.2, 0.4]}, np.radians(25)
+    crate = {"box": [0.4, 0.4, 0.4]}, math.inf, (0.03, 0.02, 0.15), (math.cos(turn / 2), 0, 0, math.sin(turn / 2))
+    skin = Pressed((foam, SOFT, (0, 0, -0.2), UPRIGHT), crate).squash(0)
+    assert skin.flips() == 0
+    weights = np.random.default_rng(0).dirichlet([1, 1, 1], 20)
+    points = np.einsum("sk,tkd->tsd", weights, skin.there[skin.triangles]).reshape(-1, 3)
+    beside = (points[:, :2] - [0.03, 0.02]) @ np.array(
+        [[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]]
+    )
+    far, near = np.sort(np.abs(beside), axis=1).T[::-1]
+    outside = (far > 0.203) & (far < 0.3) & (near < 0.18) & (points[:, 2] > -0.06)
+    assert np.mean(points[outside, 2] < -0.005) < 0.005

@@ -13,6 +13,7 @@ from impel.geometry.kinds import INNER
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, cross, dot, get3, norm, scale, set3, sub
 from impel.physics.far_sides import may_be_past
+from impel.physics.rims import FLUSH, fit_rim
 from impel.physics.skin_contacts import (
     FLATTEST,
     choose_way,
@@ -33,7 +34,6 @@ REACH = 0.5  # of the half thickness: over how wide a strip around a contact swe
 SWEEPS = 12  # over all neighbours, until no vertex is beyond any of them
 EXACT = 1e-13  # of the size: how near a vertex comes to the surface
 HELD = 1e-9  # of the size: what is nearer lies against it
-FLUSH = 1e-3  # of the size: what is nearer along the side of a neighbour goes with what is pressed in beside it
 GUESSES, ALIKE = 16, 1e-6  # at how wide a ring is, until what comes out is nearly what shall
 LONGEST, SHORT = 4.0, 0.1  # of the half thickness: ways onto the shared surface; of that: those that lead nowhere else
 STEPS, LOOKS = 15, 60  # of Newton's at most along a way; then bounds are halved
@@ -244,6 +244,8 @@ def squash(touch, cover, frame, a, meets):
     for i in range(len(cover.at)):
         total += cover.area[i] * cover.free[i] * cover.lift[i]
     v0, v1, v2, v3 = _list_beside(cover)
+    for k in range(count):
+        fit_rim(touch, cover, a, k)
     whole = cover.swell[len(cover.triangles), 0]
     for _ in range(ROUNDS):
         most = SWOLLEN * inner

@@ -68,7 +68,7 @@ def morphs_of(take: Take, name: str) -> Morphs:
 def moved_by(shifts: Singles, turns: Singles) -> list[NDArray[np.int64]]:
     """The vertices that a shape moves and those that it turns, or those that it does either to if naming these takes
     less room; nothing if telling of all does."""
-    moved, turned = np.any(shifts, axis=-1), np.any(turns, axis=-1)
+    moved, turned = _any(shifts), _any(turns)
     either = moved | turned
     apart, together = _bytes_apart(moved, turned), _bytes_together(either)
     if VERTEX * len(shifts) <= min(apart, together):
@@ -88,7 +88,7 @@ def _bytes_together(either: NDArray[np.bool_]) -> Any:
 
 def _room(shifts: Singles, turns: Singles, frames: int) -> int:
     """How many bytes shapes (K, V, 3) take, with their weights."""
-    moved, turned = np.any(shifts, axis=-1), np.any(turns, axis=-1)
+    moved, turned = _any(shifts), _any(turns)
     either = moved | turned
     least = np.minimum(np.minimum(_bytes_apart(moved, turned), _bytes_together(either)), VERTEX * shifts.shape[1])
     return int(least.sum()) + (SHAPE + WEIGHT * frames) * int(either.any(axis=-1).sum())
@@ -96,7 +96,7 @@ def _room(shifts: Singles, turns: Singles, frames: int) -> int:
 
 def _shows(shifts: Singles, turns: Singles) -> NDArray[np.bool_]:
     """(K,) of which shapes anything is left."""
-    return np.any(shifts, axis=(1, 2)) | np.any(turns, axis=(1, 2))
+    return np.asarray((_any(shifts) | _any(turns)).any(axis=-1))
 
 
 def _key_frames(take: Take, name: str, within: float) -> tuple[NDArray[np.int64], float]:
@@ -140,7 +140,18 @@ def _shifts(take: Take, name: str, frame: int) -> Singles:
 
 
 def _longest(vectors: NDArray[Any]) -> float:
-    return float(np.sqrt(np.einsum("...i,...i->...", vectors, vectors).max(initial=0.0)))
+    return float(np.sqrt(_squares(vectors).max(initial=0.0)))
+
+
+def _squares(vectors: NDArray[Any]) -> NDArray[Any]:
+    """(...) of the lengths of vectors (..., 3)."""
+    return np.asarray(np.einsum("...i,...i->...", vectors, vectors))
+
+
+def _any(vectors: Singles) -> NDArray[np.bool_]:
+    """(...) which vectors (..., 3) are not 0; several times faster than numpy's own for such short ones."""
+    x, y, z = (vectors[..., k] != 0 for k in range(3))
+    return x | y | z
 
 
 def _between(keys: NDArray[np.int64], frames: int) -> Floats:
@@ -166,8 +177,8 @@ def _unlike(
 
 def _trimmed(shifts: Singles, turns: Singles, within: float) -> tuple[Singles, Singles]:
     """Without what hardly moves, and what hardly turns."""
-    still, level = np.linalg.norm(shifts, axis=-1) < within, np.linalg.norm(turns, axis=-1) < TURNED
-    return np.where(still[..., None], np.float32(0), shifts), np.where(level[..., None], np.float32(0), turns)
+    moved, turned = _squares(shifts) >= within**2, _squares(turns) >= TURNED**2
+    return shifts * moved[..., None], turns * turned[..., None]
 
 
 def _shared(shifts: Singles, turns: Singles, mixed: Floats, within: float, slack: float, most: int) -> Morphs | None:
