@@ -11,7 +11,7 @@ from test_performance import busy_scene, same
 
 from impel import Problem, Scene, Show, play, simulate
 from impel.files import format_document, parse_document
-from impel.scene import parse_scene
+from impel.scene import parse_scene, problems
 from impel.stage import Performance
 from impel.stage.step import play as kernel
 
@@ -244,6 +244,41 @@ def test_a_push_that_cannot_be_is_one_plain_line_and_does_nothing(push: dict[str
     with pytest.raises(Problem) as problem:
         parse_scene(busy_scene().to_document() | {"pushes": [push]})
     assert problem.value.lines == [f"scene: {line}"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "line"),
+    [
+        ("actors.a.move.keys", [[0, 0, 1], [1, 0, 2]], "appointments.meet.cues.0: a.move counts from 0 to 1, got 2"),
+        (
+            "actors.b.turn",
+            {"keys": [{"euler": [0, 0, 90]}], "speed": 9},
+            "in_step.both.1: 'b.turn' has no times on its keys",
+        ),
+    ],
+)
+def test_a_change_that_leaves_others_without_what_they_wait_for_is_one_plain_line(
+    field: str, value: Any, line: str
+) -> None:
+    def scene() -> Scene:
+        scene = Scene(seconds=2, gravity=[0, 0, 0])
+        turn = [{"euler": [0, 0, 0]}, {"euler": [0, 0, 90], "time": 1}]
+        a, b = (scene.body(name, sphere=0.1, mass=1, at=[0, y, 1]) for y, name in enumerate("ab"))
+        a.move([[0, 0, 1], [1, 0, 1], [2, 0, 1]], speed=1).turn(turn)
+        b.move([[0, 1, 1], [1, 1, 1]], speed=1).turn(turn)
+        scene.appointment("meet", cues=["a.move.2", "b.move.1"])
+        scene.in_step["both"] = ["a.turn", "b.turn"]
+        return scene
+
+    show = play(scene())
+    with pytest.raises(Problem) as problem:
+        show.change(field, value)
+    assert [given.startswith(f"scene: {line}") for given in problem.value.lines] == [True]
+    for _ in range(3):
+        show.next_frame()
+    written = scene()
+    written.change(time=0.5, field=field, value=value)
+    assert [given.startswith(f"changes.0: {line}") for given in problems(written)] == [True]
 
 
 def test_only_what_is_pushed_can_be_led_or_released() -> None:
