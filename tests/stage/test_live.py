@@ -246,6 +246,18 @@ def test_a_push_that_cannot_be_is_one_plain_line_and_does_nothing(push: dict[str
     assert problem.value.lines == [f"scene: {line}"]
 
 
+def test_a_push_cannot_begin_before_the_present() -> None:
+    show = play(busy_scene())
+    for _ in range(10):
+        show.next_frame()
+    with pytest.raises(Problem) as problem:
+        show.push("crate", force=[5, 0, 0], until=1, **{"from": 0})
+    assert problem.value.lines == ["scene: pushes.0.from: must not be before 0.166667, the present time, got 0"]
+    assert show.push("crate", force=[5, 0, 0], **{"from": show.time}) == 0
+    show.next_frame()
+    show.release(0)  # which began before
+
+
 @pytest.mark.parametrize(
     ("field", "value", "line"),
     [
@@ -284,6 +296,7 @@ def test_a_change_that_leaves_others_without_what_they_wait_for_is_one_plain_lin
 def test_only_what_is_pushed_can_be_led_or_released() -> None:
     refuses(lambda show: show.release(0), "pushes: there is none with the number 0")
     refuses(lambda show: show.pull(0, [0, 0, 0]), "pushes: there is none with the number 0")
+    refuses(lambda show: show.release(False), "pushes: there is none with the number False")
     show = play(busy_scene())
     with pytest.raises(Problem, match=r"pushes\.0\.to: belongs to a spring, and there is none"):
         show.pull(show.push("ball", force=[1, 0, 0]), [0, 0, 0])

@@ -140,7 +140,7 @@ class Performance:
         to: Any = fields.get("to")
         if hasattr(to, "__len__") and not any(hasattr(part, "__len__") for part in to):  # one place
             fields["to"] = [[self.time, *to]]
-        self._push(len(self.scene.pushes), {"body": body, "from": self.time, **fields})
+        self._push(len(self.scene.pushes), {"body": body, "from": self.time, **fields}, earliest=self.time)
         return len(self.scene.pushes) - 1
 
     def pull(self, number: int, to: Sequence[float]) -> None:
@@ -238,11 +238,14 @@ class Performance:
         if parts:
             self._enter(exchange(self.memory, parts))
 
-    def _push(self, number: int, document: dict[str, Any]) -> None:
+    def _push(self, number: int, document: dict[str, Any], earliest: float = 0.0) -> None:
         """Put a push in the place of that number, or after the last one."""
         compiled, pushes = self.compiled, list(self.scene.pushes)
         pushes[number : number + 1] = self._checked(number, pushes=[document]).pushes
-        lines = list(push_problems(pushes[number], f"pushes.{number}", self.scene.bodies))
+        where, begin = f"pushes.{number}", pushes[number].from_
+        lines = list(push_problems(pushes[number], where, self.scene.bodies))
+        if begin < earliest - ROUNDING:
+            lines.append(f"{where}.from: must not be before {earliest:.6g}, the present time, got {begin:g}")
         if lines:
             raise Problem(*(f"{self.source}: {line}" for line in lines))
         self.scene = self.scene.model_copy(update={"pushes": pushes})
@@ -250,7 +253,7 @@ class Performance:
         self._enter(exchange(self.memory, {"pushes": make_pushes(pushes, index, compiled.solids, compiled.start)}))
 
     def _pushed(self, number: int) -> Push:
-        if number not in range(len(self.scene.pushes)):
+        if isinstance(number, bool) or number not in range(len(self.scene.pushes)):
             raise Problem(f"{self.source}: pushes: there is none with the number {say(number)}")
         return self.scene.pushes[number]
 
