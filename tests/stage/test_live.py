@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_performance import busy_scene, same
 
-from impel import Problem, Scene, Show, play, simulate
+from impel import Moment, Problem, Scene, Show, play, simulate
 from impel.files import format_document, parse_document
 from impel.scene import parse_scene, problems
 from impel.stage import Performance
@@ -364,6 +364,60 @@ def test_what_is_no_scene_is_one_plain_line(scene: Any) -> None:
 def test_a_controller_that_pushes_with_no_force_is_told_at_once(force: Any) -> None:
     with pytest.raises(Problem, match=r"^force: must be three finite numbers \[x, y, z\], got "):
         simulate(busy_scene(), controller=lambda moment: moment.push("ball", force))
+
+
+def test_a_controller_may_be_given_to_a_show_at_any_frame_and_wakes_who_sleeps() -> None:
+    def resting() -> Scene:
+        scene = Scene(seconds=2)
+        scene.body("ground", plane={}, fixed=True)
+        scene.body("box", box=[0.2, 0.2, 0.2], mass=1, at=[0, 0, 0.1])
+        return scene
+
+    def hold_up(moment: Moment) -> None:
+        moment.push("box", [0, 0, 9.81 + 2])
+
+    show = play(resting())
+    while show.time < 1:
+        show.next_frame()
+    assert show.stage.bodies.asleep[1] == 1.0
+    before = show.snapshot()
+    while show.time < 1.5:
+        show.next_frame(hold_up)
+    assert show.take().position[-1, 1, 2] - 0.1 == pytest.approx(0.5 * 2 * 0.5**2, abs=0.01)
+    middle = show.snapshot()
+    show.next_frame()  # until told otherwise
+    risen = show.take().position[-1]
+    assert risen[1, 2] > 0.36
+    for start in (before, middle):
+        show.restore(start)
+        show.next_frame()
+    np.testing.assert_array_equal(show.take().position[-1], risen)
+    show.restore(before)
+    show.next_frame()
+    assert show.take().position[-1, 1, 2] == pytest.approx(0.1, abs=1e-4)
+
+
+def test_a_controller_from_the_first_frame_on_does_the_same_in_a_show_as_in_a_simulation() -> None:
+    def shove(moment: Moment) -> None:
+        moment.push("crate", [3 * math.sin(9 * moment.time), 1, 0])
+
+    show = play(busy_scene())
+    while show.frame < show.compiled.frames - 1:
+        show.next_frame(shove)
+    assert same(show.take(), simulate(busy_scene(), controller=shove))
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        ({"controller": 3}, "controller: must be a function that takes a Moment, got 3"),
+        ({"every": "tick"}, "every: must be 'frame' or 'step', got 'tick'"),
+    ],
+)
+def test_what_a_simulation_cannot_do_is_one_plain_line(given: dict[str, Any], line: str) -> None:
+    with pytest.raises(Problem) as problem:
+        simulate(busy_scene(), **given)
+    assert problem.value.lines == [line]
 
 
 def test_hundreds_of_different_scenes_leave_little_behind() -> None:

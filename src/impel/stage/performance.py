@@ -13,6 +13,7 @@ from impel.complaints import say
 from impel.files import Problem
 from impel.kernel import fields_of, replace
 from impel.physics.broadphase import grow
+from impel.physics.sleep import rouse_all
 from impel.physics.verdicts import REASONS
 from impel.scene import Scene
 from impel.scene.changing import Change
@@ -28,7 +29,7 @@ from impel.stage.moment import Moment
 from impel.stage.opening import displaced, overlaps
 from impel.stage.pushes import make_pushes
 from impel.stage.slow import SLOW, why_slow
-from impel.stage.state import Memory, Stage, exchange, make_clock, remember
+from impel.stage.state import Hand, Memory, Stage, exchange, make_clock, remember
 from impel.stage.step import BREATHES, FAILED, FRAME_DONE, NEEDS_EVENTS, NEEDS_PAIRS, OPENED, play
 from impel.stage.walkers import Walks, go_on
 
@@ -42,9 +43,9 @@ PASSED_ON = ("first", "scene", "changes", "made", "compiled", "frame")
 class Performance:
     """The present state of a scene, and the way to its next frame."""
 
-    def __init__(self, scene: Scene, *, source: str = "scene", by_hand: bool = False) -> None:
+    def __init__(self, scene: Scene, *, source: str = "scene") -> None:
         self.first = scene.model_copy(deep=True)  # as it was given
-        stage, self.compiled = compile_scene(self.first, source=source, by_hand=by_hand)
+        stage, self.compiled = compile_scene(self.first, source=source)
         self.scene = self.first  # as it is now
         self.changes = tuple(sorted(scene.changes, key=lambda change: change.time))
         self.made = 0  # of these changes
@@ -79,6 +80,8 @@ class Performance:
         """Go on by one frame; `controller` is called before it, or before each of its steps."""
         while self.made < len(self.changes) and self.changes[self.made].time <= self.time + ROUNDING:
             self._make(self.changes[self.made])
+        if controller is not None and self.stage.hand is None:
+            self._lend_a_hand()
         moment = Moment(self) if controller is not None else None
         clock = self.clock
         clock.frame_start[0] = clock.begin[0] = self.time
@@ -273,6 +276,13 @@ class Performance:
         """Go on with another stage."""
         self.memory = memory
         self.events = make_events(self.stage, self.events.moments)
+
+    def _lend_a_hand(self) -> None:
+        """Make room for what a controller gives. From now on nobody sleeps: it may push anybody at any time."""
+        rouse_all(self.stage.bodies)
+        bodies = replace(self.stage.bodies, restless=np.ones_like(self.stage.bodies.restless))
+        hand = Hand(np.zeros_like(bodies.push), np.zeros_like(bodies.twist))
+        self._enter(remember(replace(self.stage, bodies=bodies, hand=hand)))
 
     def _play(self, every_step: bool = False) -> int:
         now, before, values, saved, _ = self.memory
