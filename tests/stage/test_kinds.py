@@ -19,5 +19,5 @@ def test_scenes_with_all_sorts_of_parts_are_one_kind() -> None:
 
     Performance(plain).next_frame()
     compiled = len(play._whole.signatures)
-    Performance(full, by_hand=True).next_frame()
+    Performance(full).next_frame(lambda moment: None)
     assert len(play._whole.signatures) == compiled

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_performance import busy_scene, same
 
-from impel import Problem, Scene, Show, play, simulate
+from impel import Moment, Problem, Scene, Show, play, simulate
 from impel.files import format_document, parse_document
-from impel.scene import parse_scene
+from impel.scene import parse_scene, problems
 from impel.stage import Performance
 from impel.stage.step import play as kernel
 
@@ -246,9 +246,57 @@ def test_a_push_that_cannot_be_is_one_plain_line_and_does_nothing(push: dict[str
     assert problem.value.lines == [f"scene: {line}"]
 
 
+def test_a_push_cannot_begin_before_the_present() -> None:
+    show = play(busy_scene())
+    for _ in range(10):
+        show.next_frame()
+    with pytest.raises(Problem) as problem:
+        show.push("crate", force=[5, 0, 0], until=1, **{"from": 0})
+    assert problem.value.lines == ["scene: pushes.0.from: must not be before 0.166667, the present time, got 0"]
+    assert show.push("crate", force=[5, 0, 0], **{"from": show.time}) == 0
+    show.next_frame()
+    show.release(0)  # which began before
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "line"),
+    [
+        ("actors.a.move.keys", [[0, 0, 1], [1, 0, 2]], "appointments.meet.cues.0: a.move counts from 0 to 1, got 2"),
+        (
+            "actors.b.turn",
+            {"keys": [{"euler": [0, 0, 90]}], "speed": 9},
+            "in_step.both.1: 'b.turn' has no times on its keys",
+        ),
+    ],
+)
+def test_a_change_that_leaves_others_without_what_they_wait_for_is_one_plain_line(
+    field: str, value: Any, line: str
+) -> None:
+    def scene() -> Scene:
+        scene = Scene(seconds=2, gravity=[0, 0, 0])
+        turn = [{"euler": [0, 0, 0]}, {"euler": [0, 0, 90], "time": 1}]
+        a, b = (scene.body(name, sphere=0.1, mass=1, at=[0, y, 1]) for y, name in enumerate("ab"))
+        a.move([[0, 0, 1], [1, 0, 1], [2, 0, 1]], speed=1).turn(turn)
+        b.move([[0, 1, 1], [1, 1, 1]], speed=1).turn(turn)
+        scene.appointment("meet", cues=["a.move.2", "b.move.1"])
+        scene.in_step["both"] = ["a.turn", "b.turn"]
+        return scene
+
+    show = play(scene())
+    with pytest.raises(Problem) as problem:
+        show.change(field, value)
+    assert [given.startswith(f"scene: {line}") for given in problem.value.lines] == [True]
+    for _ in range(3):
+        show.next_frame()
+    written = scene()
+    written.change(time=0.5, field=field, value=value)
+    assert [given.startswith(f"changes.0: {line}") for given in problems(written)] == [True]
+
+
 def test_only_what_is_pushed_can_be_led_or_released() -> None:
     refuses(lambda show: show.release(0), "pushes: there is none with the number 0")
     refuses(lambda show: show.pull(0, [0, 0, 0]), "pushes: there is none with the number 0")
+    refuses(lambda show: show.release(False), "pushes: there is none with the number False")
     show = play(busy_scene())
     with pytest.raises(Problem, match=r"pushes\.0\.to: belongs to a spring, and there is none"):
         show.pull(show.push("ball", force=[1, 0, 0]), [0, 0, 0])
@@ -316,6 +364,60 @@ def test_what_is_no_scene_is_one_plain_line(scene: Any) -> None:
 def test_a_controller_that_pushes_with_no_force_is_told_at_once(force: Any) -> None:
     with pytest.raises(Problem, match=r"^force: must be three finite numbers \[x, y, z\], got "):
         simulate(busy_scene(), controller=lambda moment: moment.push("ball", force))
+
+
+def test_a_controller_may_be_given_to_a_show_at_any_frame_and_wakes_who_sleeps() -> None:
+    def resting() -> Scene:
+        scene = Scene(seconds=2)
+        scene.body("ground", plane={}, fixed=True)
+        scene.body("box", box=[0.2, 0.2, 0.2], mass=1, at=[0, 0, 0.1])
+        return scene
+
+    def hold_up(moment: Moment) -> None:
+        moment.push("box", [0, 0, 9.81 + 2])
+
+    show = play(resting())
+    while show.time < 1:
+        show.next_frame()
+    assert show.stage.bodies.asleep[1] == 1.0
+    before = show.snapshot()
+    while show.time < 1.5:
+        show.next_frame(hold_up)
+    assert show.take().position[-1, 1, 2] - 0.1 == pytest.approx(0.5 * 2 * 0.5**2, abs=0.01)
+    middle = show.snapshot()
+    show.next_frame()  # until told otherwise
+    risen = show.take().position[-1]
+    assert risen[1, 2] > 0.36
+    for start in (before, middle):
+        show.restore(start)
+        show.next_frame()
+    np.testing.assert_array_equal(show.take().position[-1], risen)
+    show.restore(before)
+    show.next_frame()
+    assert show.take().position[-1, 1, 2] == pytest.approx(0.1, abs=1e-4)
+
+
+def test_a_controller_from_the_first_frame_on_does_the_same_in_a_show_as_in_a_simulation() -> None:
+    def shove(moment: Moment) -> None:
+        moment.push("crate", [3 * math.sin(9 * moment.time), 1, 0])
+
+    show = play(busy_scene())
+    while show.frame < show.compiled.frames - 1:
+        show.next_frame(shove)
+    assert same(show.take(), simulate(busy_scene(), controller=shove))
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        ({"controller": 3}, "controller: must be a function that takes a Moment, got 3"),
+        ({"every": "tick"}, "every: must be 'frame' or 'step', got 'tick'"),
+    ],
+)
+def test_what_a_simulation_cannot_do_is_one_plain_line(given: dict[str, Any], line: str) -> None:
+    with pytest.raises(Problem) as problem:
+        simulate(busy_scene(), **given)
+    assert problem.value.lines == [line]
 
 
 def test_hundreds_of_different_scenes_leave_little_behind() -> None:

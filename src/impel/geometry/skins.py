@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from impel.geometry.baking import bake
 from impel.geometry.blobs import blob_elements, surface_mesh
+from impel.geometry.meshes import exact_mesh
 from impel.geometry.meshfiles import Surface, surface_of
 from impel.geometry.remeshing import Skin, collapsed, sharp_edges, turned, vertex_normals
 from impel.geometry.scatter import facing_of
@@ -59,8 +60,10 @@ def _kept_skin(text: str, inner: float, key: str) -> Skin:
         vertices, triangles = _box(np.asarray(size, float))
     elif kind == "blob":
         vertices, triangles = _blob(size)
-    else:
+    elif kind in BAKED:
         vertices, triangles, colors = _baked(shape)
+    else:
+        vertices, triangles = _meshed(*exact_mesh(shape))
     vertices, triangles, kept = _welded(vertices, triangles)
     colors = None if colors is None else colors[kept]
     edged = kind not in SMOOTH and len(sharp_edges(vertices, triangles)) > 0
@@ -69,12 +72,19 @@ def _kept_skin(text: str, inner: float, key: str) -> Skin:
 
 
 def _baked(shape: dict[str, Any]) -> tuple[Floats, Indices, Floats | None]:
-    """A mesh with about as many vertices as others have."""
-    import manifold3d
     from scipy.spatial import KDTree
 
     baked = bake(shape)
-    vertices, triangles, _ = _welded(baked.vertices, baked.triangles.astype(np.int64))
+    vertices, triangles = _meshed(baked.vertices, baked.triangles.astype(np.int64))
+    colors = baked.colors[KDTree(baked.vertices).query(vertices)[1]] if len(baked.colors) else None
+    return vertices, triangles, colors
+
+
+def _meshed(vertices: Floats, triangles: Indices) -> tuple[Floats, Indices]:
+    """A mesh with about as many vertices as other skins have, in even triangles."""
+    import manifold3d
+
+    vertices, triangles, _ = _welded(vertices, triangles)
     size, longest = float(np.ptp(vertices, axis=0).max()), 1.4 * _edge(_area(vertices, triangles))
     whole = manifold3d.Manifold(manifold3d.Mesh(vertices.astype(np.float32), triangles.astype(np.uint32)))
     for bulge in size * np.array([1e-4, 3e-4, 1e-3, 3e-3]):
@@ -89,8 +99,7 @@ def _baked(shape: dict[str, Any]) -> tuple[Floats, Indices, Floats | None]:
             fine = surface_of(whole.refine_to_length(longest))
             vertices, triangles, _ = _welded(fine.vertices, fine.triangles)
         vertices, triangles = _even(vertices, triangles, SHORT * longest)
-    colors = baked.colors[KDTree(baked.vertices).query(vertices)[1]] if len(baked.colors) else None
-    return vertices, triangles, colors
+    return vertices, triangles
 
 
 def _even(vertices: Floats, triangles: Indices, shortest: float) -> tuple[Floats, Indices]:

@@ -86,6 +86,8 @@ def next_scene(scene: Scene, field: str, value: Any) -> Scene:
         lines += _size(after)
     if not lines:
         lines += frame_problems(after)
+    if not lines and kind == "actors":  # whose keys cues count, and whose clocks keep step
+        lines += [*appointment_problems(after), *step_problems(after)]
     if lines:
         raise Problem(*lines)
     return after

@@ -32,7 +32,7 @@ from impel.scene.values import WORLD
 from impel.stage.handles import make_handles
 from impel.stage.pushes import make_pushes
 from impel.stage.script import make_script
-from impel.stage.state import Hand, Pace, Stage
+from impel.stage.state import Pace, Stage
 from impel.stage.walkers import Troupe, troupe_of
 from impel.stage.wishes import Wish, actuators_of, path_keys, spec_of, ties_of, wishes_of
 
@@ -74,7 +74,7 @@ class Compiled(NamedTuple):
     spring_step: float  # s: the longest step that shows how the fastest spring of a joint swings
 
 
-def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False) -> tuple[Stage, Compiled]:
+def compile_scene(scene: Scene, *, source: str = "scene") -> tuple[Stage, Compiled]:
     """Lay out a scene that was checked before; raises `Problem` if its joints cannot be brought together."""
     troupe = troupe_of(scene, source)
     cast = scene.bodies | {name: part.body for name, part in troupe.parts.items()}
@@ -103,8 +103,7 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
     actuator_specs = [spec_of(wish, solids, index) for wish in wishes]
     ties = ties_of(joints, specs, bodies) if wishes else []
     actuators = actuators_of(actuator_specs, bodies, ties, scene, troupe) if wishes else None
-    if not by_hand:
-        _let_sleep(bodies, specs, wishes)
+    _let_sleep(bodies, specs, wishes)
     stage = Stage(
         bodies=bodies,
         followers=_followers(cast, troupe, solids, index),
@@ -116,7 +115,7 @@ def compile_scene(scene: Scene, *, source: str = "scene", by_hand: bool = False)
         handles=None if actuators is None else make_handles(actuators, bodies, joints),
         pushes=make_pushes(scene.pushes, index, solids, bodies),
         script=make_script(scene, joints),
-        hand=Hand(np.zeros_like(bodies.push), np.zeros_like(bodies.twist)) if by_hand else None,
+        hand=None,  # until there is a controller
         gravity=scene.world.gravity,
         drag=scene.world.drag,
     )

@@ -13,6 +13,7 @@ from impel.complaints import say
 from impel.files import Problem
 from impel.kernel import fields_of, replace
 from impel.physics.broadphase import grow
+from impel.physics.sleep import rouse_all
 from impel.physics.verdicts import REASONS
 from impel.scene import Scene
 from impel.scene.changing import Change
@@ -28,7 +29,7 @@ from impel.stage.moment import Moment
 from impel.stage.opening import displaced, overlaps
 from impel.stage.pushes import make_pushes
 from impel.stage.slow import SLOW, why_slow
-from impel.stage.state import Memory, Stage, exchange, make_clock, remember
+from impel.stage.state import Hand, Memory, Stage, exchange, make_clock, remember
 from impel.stage.step import BREATHES, FAILED, FRAME_DONE, NEEDS_EVENTS, NEEDS_PAIRS, OPENED, play
 from impel.stage.walkers import Walks, go_on
 
@@ -42,9 +43,9 @@ PASSED_ON = ("first", "scene", "changes", "made", "compiled", "frame")
 class Performance:
     """The present state of a scene, and the way to its next frame."""
 
-    def __init__(self, scene: Scene, *, source: str = "scene", by_hand: bool = False) -> None:
+    def __init__(self, scene: Scene, *, source: str = "scene") -> None:
         self.first = scene.model_copy(deep=True)  # as it was given
-        stage, self.compiled = compile_scene(self.first, source=source, by_hand=by_hand)
+        stage, self.compiled = compile_scene(self.first, source=source)
         self.scene = self.first  # as it is now
         self.changes = tuple(sorted(scene.changes, key=lambda change: change.time))
         self.made = 0  # of these changes
@@ -79,6 +80,8 @@ class Performance:
         """Go on by one frame; `controller` is called before it, or before each of its steps."""
         while self.made < len(self.changes) and self.changes[self.made].time <= self.time + ROUNDING:
             self._make(self.changes[self.made])
+        if controller is not None and self.stage.hand is None:
+            self._lend_a_hand()
         moment = Moment(self) if controller is not None else None
         clock = self.clock
         clock.frame_start[0] = clock.begin[0] = self.time
@@ -140,7 +143,7 @@ class Performance:
         to: Any = fields.get("to")
         if hasattr(to, "__len__") and not any(hasattr(part, "__len__") for part in to):  # one place
             fields["to"] = [[self.time, *to]]
-        self._push(len(self.scene.pushes), {"body": body, "from": self.time, **fields})
+        self._push(len(self.scene.pushes), {"body": body, "from": self.time, **fields}, earliest=self.time)
         return len(self.scene.pushes) - 1
 
     def pull(self, number: int, to: Sequence[float]) -> None:
@@ -238,11 +241,14 @@ class Performance:
         if parts:
             self._enter(exchange(self.memory, parts))
 
-    def _push(self, number: int, document: dict[str, Any]) -> None:
+    def _push(self, number: int, document: dict[str, Any], earliest: float = 0.0) -> None:
         """Put a push in the place of that number, or after the last one."""
         compiled, pushes = self.compiled, list(self.scene.pushes)
         pushes[number : number + 1] = self._checked(number, pushes=[document]).pushes
-        lines = list(push_problems(pushes[number], f"pushes.{number}", self.scene.bodies))
+        where, begin = f"pushes.{number}", pushes[number].from_
+        lines = list(push_problems(pushes[number], where, self.scene.bodies))
+        if begin < earliest - ROUNDING:
+            lines.append(f"{where}.from: must not be before {earliest:.6g}, the present time, got {begin:g}")
         if lines:
             raise Problem(*(f"{self.source}: {line}" for line in lines))
         self.scene = self.scene.model_copy(update={"pushes": pushes})
@@ -250,7 +256,7 @@ class Performance:
         self._enter(exchange(self.memory, {"pushes": make_pushes(pushes, index, compiled.solids, compiled.start)}))
 
     def _pushed(self, number: int) -> Push:
-        if number not in range(len(self.scene.pushes)):
+        if isinstance(number, bool) or number not in range(len(self.scene.pushes)):
             raise Problem(f"{self.source}: pushes: there is none with the number {say(number)}")
         return self.scene.pushes[number]
 
@@ -270,6 +276,13 @@ class Performance:
         """Go on with another stage."""
         self.memory = memory
         self.events = make_events(self.stage, self.events.moments)
+
+    def _lend_a_hand(self) -> None:
+        """Make room for what a controller gives. From now on nobody sleeps: it may push anybody at any time."""
+        rouse_all(self.stage.bodies)
+        bodies = replace(self.stage.bodies, restless=np.ones_like(self.stage.bodies.restless))
+        hand = Hand(np.zeros_like(bodies.push), np.zeros_like(bodies.twist))
+        self._enter(remember(replace(self.stage, bodies=bodies, hand=hand)))
 
     def _play(self, every_step: bool = False) -> int:
         now, before, values, saved, _ = self.memory

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable
 from typing import Literal
 
+from impel.complaints import say
 from impel.files import Problem
 from impel.scene import Scene, problems
 from impel.stage.moments import ask_moments, at_moments, pass_still
@@ -28,10 +29,14 @@ def simulate(
     frame rate than the scene's, with the same motion. `progress` is called with the frames done and in all.
     Raises `Problem` if the scene cannot be simulated, with lines that begin with `source`.
     """
+    if controller is not None and not callable(controller):
+        raise Problem(f"controller: must be a function that takes a Moment, got {say(controller)}")
+    if every not in ("frame", "step"):
+        raise Problem(f"every: must be 'frame' or 'step', got {say(every)}")
     lines = problems(scene)
     if lines:
         raise Problem(*(f"{source}: {line}" for line in lines))
-    performance = Performance(scene, source=source, by_hand=controller is not None)
+    performance = Performance(scene, source=source)
     for line in performance.doubts:
         warnings.warn(f"{source}: {line}", stacklevel=2)
     recorder = Recorder(performance)
