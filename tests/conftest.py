@@ -23,7 +23,7 @@ settings.load_profile("explore" if os.environ.get("IMPEL_EXPLORE") else "steady"
 PROCESSOR = Path("/proc/cpuinfo")
 WIDE = PROCESSOR.exists() and "avx512f" in PROCESSOR.read_text()
 # What evolves takes another way where last digits differ, as between kinds of processors.
-EVOLVED = ("test_the_libraries_that_come_with_it_can_be_made_again", "test_with_the_periodicity_term_most_seeds")
+EVOLVED = "test_with_the_periodicity_term_most_seeds"
 
 
 def pytest_collection_modifyitems(items):

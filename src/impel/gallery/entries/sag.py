@@ -91,16 +91,17 @@ class Chase:
 def watched(scene: Scene) -> Chase:
     """Play a scene of one actor, looking at every step."""
     performance = Performance(scene)
-    actuators: Any = performance.stage.actuators
     positions, targets = [performance.stage.bodies.position[0].copy()], []
 
     def look(_: Any) -> None:
+        actuators: Any = performance.stage.actuators
         positions.append(performance.stage.bodies.position[0].copy())
         targets.append(float(actuators.segment[0] + actuators.u[0]) * PER_SEGMENT)
 
     for _ in range(performance.compiled.frames - 1):
         performance.next_frame(look, every_step=True)
     # A target is looked for at the begin of a step, and seen after it.
+    actuators: Any = performance.stage.actuators
     path = sample_path(actuators.paths, 0, PER_SEGMENT)[0]
     return Chase(path, np.array(positions[1:-1]), np.array(targets[1:]), float(actuators.base[0]))
 
