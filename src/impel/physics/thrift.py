@@ -30,6 +30,17 @@ def gain_nothing(bodies, joints, before, joints_before, gravity):
 
 
 @kernel
+def swings_freely(bodies, joints):
+    """Was the step poor for an island that nobody pushes? Its energy is to last, and wants the shortest steps just
+    where it whips round; what is driven wants them as short to the end of the frame."""
+    free = False
+    if joints is not None:
+        for island in range(len(joints.island) - 1):
+            free |= joints.poor[island] == 1.0 and not pushed(bodies, joints, island)
+    return free
+
+
+@kernel
 def _is_helped(bodies, before, joints, island):
     """Does anything but gravity and its own springs act on an island, or hold a part of it asleep?"""
     if pushed(bodies, joints, island) or driven(bodies, joints, island):

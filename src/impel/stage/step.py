@@ -28,7 +28,7 @@ from impel.physics.haste import (
 from impel.physics.rattle import hold_positions, hold_velocities
 from impel.physics.sleep import all_sleep, settle
 from impel.physics.substeps import drift_slow, meet_in_parts, take_back
-from impel.physics.thrift import gain_nothing
+from impel.physics.thrift import gain_nothing, swings_freely
 from impel.physics.verdicts import DIVERGED, GOOD, IMPRECISE, NOT_A_NUMBER, TOO_DEEP, TOO_FAR, TOO_STIFF
 from impel.stage.acting import follow_script
 from impel.stage.answers import ask
@@ -251,12 +251,12 @@ def nothing_stirs(now, clock, pace):
 
 
 @kernel
-def can_halve(clock, pace, verdict, ticks):
+def can_halve(now, clock, pace, verdict, ticks):
     """May a step of so many ticks, which went badly, be taken back for a shorter one?"""
     if verdict in (DIVERGED, IMPRECISE):
         hopeless = verdict == DIVERGED and clock.unheld[0] >= RESIGN_AFTER
         spare = pace.tries - clock.tries[0] - clock.toil[0]
-        if verdict == IMPRECISE:  # as short as they can be to the end of the frame, and not only at its beginning
+        if verdict == IMPRECISE and not swings_freely(now.bodies, now.joints):  # as short to the end of the frame
             spare *= 0.5 * ticks / ((clock.steps[0] << pace.deepest) - clock.tick[0])
             return ticks > 1 and spare > 1.0
         return ticks > 1 and not hopeless and spare > 0.0
@@ -439,7 +439,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         limit = most_haste(now, clock, pace)
         if now.joints is not None:
             now.joints.spare.work[0] = 0.0
-        shorter = can_halve(clock, pace, DIVERGED, ticks)
+        shorter = can_halve(now, clock, pace, DIVERGED, ticks)
         verdict = step(now, time, dt, hold_for, clock.held_for[0], limit, shorter)
         if now.joints is not None:
             clock.toil[0] += TOIL * now.joints.spare.work[0]
@@ -452,7 +452,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
                 now.actuators.gentle[0] = 1
                 copy(saved, values, now.contacts)
                 continue
-        if advice != NO_USE and can_halve(clock, pace, verdict, ticks):
+        if advice != NO_USE and can_halve(now, clock, pace, verdict, ticks):
             copy(saved, values, now.contacts)
             if now.actuators is not None:
                 now.actuators.gentle[0] = 0
