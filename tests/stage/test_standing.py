@@ -196,14 +196,37 @@ def test_a_figure_of_hinges_and_muscles_stands_and_waves(seed: int) -> None:
     assert sway(simulate(scene), ["torso", "left foot", "right foot"], begin=0.0) < 1.0
 
 
-def dog(crouch: float = 0.0) -> Scene:
-    """A trunk with a head, on four legs with a round tip each, all held by muscles; its knees and hips may bend."""
+@pytest.mark.parametrize("swings", [True, False])
+def test_a_figure_whose_arm_swings_or_that_is_pushed_comes_to_rest(swings: bool) -> None:
+    """Its soles rock; links that learnt what they missed meanwhile, or whose damping was held while a sole tilted,
+    would rock them ever more."""
+    scene = Scene(seconds=6)
+    scene.body("ground", plane={}, fixed=True)
+    names = figure(scene)
+    arm = scene.body("arm", capsule={"radius": 0.04, "length": 0.5}, mass=3, at=[0.23, 0, 1.07])
+    scene.joint("shoulder", ball=["torso", arm], at=[0.23, 0, 1.32])
+    out = [{"euler": [0, -90, 0], "time": 1.5}, {"euler": [0, -90, 0], "time": 2}, {"euler": [0, 0, 0], "time": 3}]
+    arm.turn([{"euler": [0, 0, 0]}, *(out if swings else [])])
+    document = scene.to_document()
+    if not swings:
+        document["pushes"] = [{"body": "torso", "from": 1, "until": 1.2, "force": [0, 60, 0]}]
+    take = simulate(parse_scene(document))
+    assert sway(take, names, begin=0.0) < 10.0
+    assert sway(take, names, begin=5.0) < 1.0
+    assert np.ptp(take.position[take.time >= 5.0], axis=0).max() < 1e-3
+
+
+def dog(crouch: float = 0.0, muscles: bool = True) -> Scene:
+    """A trunk with a head, on four legs with a round tip each, whose knees and hips may bend; held by muscles, or each
+    link by itself."""
     scene = Scene(seconds=4)
     scene.body("ground", plane={}, fixed=True)
     trunk = scene.body("trunk", box=[0.6, 0.3, 0.15], mass=12, at=[0, 0, 0.55])
     head = scene.body("head", sphere=0.08, mass=1.6, at=[0.42, 0, 0.65])
     scene.joint("neck", ball=[trunk, head], at=[0.32, 0, 0.58])
-    head.turn([{"euler": [0, 0, 0]}], against=trunk)
+    head.turn([{"euler": [0, 0, 0]}], **({"against": trunk} if muscles else {}))
+    if not muscles:
+        trunk.turn([{"euler": [0, 0, 0]}])
     for leg, (x, y) in enumerate([(0.25, 0.12), (0.25, -0.12), (-0.25, 0.12), (-0.25, -0.12)]):
         upper = scene.body(f"upper{leg}", capsule={"radius": 0.035, "length": 0.16}, mass=1, at=[x, y, 0.4])
         lower = scene.body(f"lower{leg}", capsule={"radius": 0.03, "length": 0.2}, mass=0.6, at=[x, y, 0.13])
@@ -211,17 +234,49 @@ def dog(crouch: float = 0.0) -> Scene:
         scene.joint(f"knee{leg}", hinge=[upper, lower], at=[x, y, 0.27], axis=[0, 1, 0])
         for link, parent, bend in ((upper, trunk, crouch), (lower, upper, -2 * crouch)):
             there = [{"euler": [0, bend, 0], "in": parent, "time": 1.5}] if crouch else []
-            link.turn([{"euler": [0, 0, 0], "in": parent}, *there], against=parent)
+            if muscles:
+                link.turn([{"euler": [0, 0, 0], "in": parent}, *there], against=parent)
+            else:
+                link.turn([{"euler": [0, 0, 0]}])
     return scene
 
 
-def test_a_dog_on_thin_legs_stands_still_and_takes_a_push() -> None:
+@pytest.mark.parametrize("muscles", [True, False])
+def test_a_dog_on_thin_legs_stands_still_and_takes_a_push(muscles: bool) -> None:
     """More feet than it needs, each on a point: which of them would have to pull is a matter of rounding, and none may
     be let go for that; nor does a point keep a leg from turning about its own axis."""
-    scene = dog()
+    scene = dog(muscles=muscles)
     assert sway(simulate(scene), ["trunk"], begin=0.0) < 1.0
     document = scene.to_document() | {"pushes": [{"body": "trunk", "from": 1, "until": 1.2, "force": [0, 20, 0]}]}
     assert sway(simulate(parse_scene(document)), ["trunk"], begin=3.0) < 5.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_dogs_whose_links_are_held_stand_still_on_feet_of_any_kind(seed: int) -> None:
+    """Legs weigh a fiftieth of what they carry, and a foot may slip where it was taken as standing: then damping that
+    is held for longer than the shortest step throws the leg."""
+    rng = np.random.default_rng(seed)
+    scene = Scene(seconds=5)
+    scene.body("ground", plane={}, fixed=True)
+    body = scene.body("body", box=[0.8, 0.25, 0.25], mass=rng.uniform(10, 40), at=[0, 0, 0.75])
+    head = scene.body("head", sphere=0.12, mass=rng.uniform(1, 4), at=[0.58, 0, 0.95])
+    scene.joint("neck", ball=[body, head], at=[0.42, 0, 0.85])
+    held = [body, head]
+    for leg, (x, y) in enumerate([(0.32, 0.11), (0.32, -0.11), (-0.32, 0.11), (-0.32, -0.11)]):
+        upper = scene.body(f"upper{leg}", capsule={"radius": 0.045, "length": 0.22}, mass=1.2, at=[x, y, 0.5])
+        lower = scene.body(f"lower{leg}", capsule={"radius": 0.035, "length": 0.22}, mass=0.7, at=[x, y, 0.2])
+        shape = {"sphere": 0.04} if seed % 2 else {"box": [0.14, 0.08, 0.08]}
+        foot = scene.body(f"foot{leg}", **shape, mass=rng.uniform(0.1, 1.0), at=[x, y, 0.04])
+        scene.joint(f"hip{leg}", ball=[body, upper], at=[x, y, 0.63])
+        scene.joint(f"knee{leg}", hinge=[upper, lower], at=[x, y, 0.35], axis=[0, 1, 0])
+        scene.joint(f"ankle{leg}", **{"weld" if seed < 2 else "ball": [lower, foot]}, at=[x, y, 0.06])
+        held += [upper, lower]
+    for link in held:
+        link.turn([{"euler": [0, 0, 0]}])
+    take = simulate(scene)
+    assert sway(take, ["body", *(f"lower{leg}" for leg in range(4))], begin=0.0) < 1.0
+    assert np.ptp(take.position[take.time >= 4.0], axis=0).max() < 1e-4
 
 
 def test_a_dog_crouches_on_its_four_legs() -> None:

@@ -535,8 +535,8 @@ def learn(bodies, actuators, handles, stuck, inverse, smooth, its_inverse, heavy
     had is forgotten, so that nothing gathers behind an obstacle. `heavy` is what could weigh on the actuators; infinite
     where nothing touches.
 
-    Muscles of what only stands learn nothing: all that they miss is how its soles rock, and to make up for that, later,
-    rocks it ever more.
+    What only stands learns no torques: all that it misses is how its soles rock, and to make up for that, later, rocks
+    it ever more.
     """
     n = 3 * handles.count[ACTUATORS]
     missed, left, gain, extra = (
@@ -579,7 +579,7 @@ def learn(bodies, actuators, handles, stuck, inverse, smooth, its_inverse, heavy
         a = handles.actuator[k]
         size, learnt = math.sqrt(actuators.whole_inertia[a]), get3(actuators.learnt, a)
         blend = blend_of(actuators, a, dt_last)
-        if heavy < math.inf and actuators.against[a] >= 0 and handles.floats[actuators.body[a]] == 1:
+        if heavy < math.inf and actuators.paths.turns[a] == 1 and handles.floats[actuators.body[a]] == 1:
             set3(actuators.learnt, a, scale(learnt, 1.0 - blend))
             continue
         change = scale(axpy(lasting, three(gain, k), three(missed, k)), size)
@@ -712,7 +712,7 @@ def _see_how_lively(actuators, handles, forces, dt):
     n = 3 * handles.count[ACTUATORS]
     for i in range(n):
         a = handles.source[i]
-        if actuators.against[a] >= 0:  # only those feel how what they push off turns
+        if actuators.paths.turns[a] == 1 and handles.floats[actuators.body[a]] == 1:
             gain = 0.0  # of an acceleration that is asked for, if what stands did not
             for k in range(n):
                 gain += handles.settled[NOTHING, i, k] * forces[k, i]
