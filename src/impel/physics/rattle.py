@@ -29,7 +29,15 @@ from impel.motion.rotations import (
     unrotate,
 )
 from impel.physics.bodies import drift_one, spin_of, turn_freely, weighted
-from impel.physics.closing import close_evenly, close_gaps, keep_limits, keep_places, meet_limits, take_limits
+from impel.physics.closing import (
+    close_evenly,
+    close_gaps,
+    keep_limits,
+    keep_places,
+    meet_limits,
+    take_limits,
+    turn_back,
+)
 from impel.physics.exact import hold_exactly
 from impel.physics.joint_forces import (
     add_impulses,
@@ -128,6 +136,8 @@ def hold_island(bodies, joints, island, dt):
     while True:
         strike(bodies, joints, begin, end, change)
         move_freely(bodies, joints, island, dt)
+        if iteration > 0 or rounds > 0:
+            turn_back(joints, begin, end)
         look(bodies, joints, begin, end, False)
         error = worst_row(joints, tile, tile_end, TOLERANCE / (TOLERABLE * size))
         done = error <= TOLERANCE
