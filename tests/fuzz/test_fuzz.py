@@ -10,9 +10,10 @@ from impel.stage.performance import Performance
 
 SEEDS = range(1, 201)
 # A gram between tons, friction that would turn it millions of times in a step, a body that whips round a curve through
-# its own centre, unlimited actors in jammed loops: energy grew by up to 65 %, or the motion broke down. The last one
-# took 7 CPU s.
-MENDED = [20261684, 20261222, 31000962, 31000014, 31000003, 31000723]
+# its own centre, unlimited actors in jammed loops: energy grew by up to 65 %, or the motion broke down. Number
+# 31000723 took 7 CPU s. Of the last two, a spring was wound up by a turn that a gram only made on the way to a
+# solution, and another gram brought back more than it had from a dip, in a step that was good.
+MENDED = [20261684, 20261222, 31000962, 31000014, 31000003, 31000723, 52190416, 52190606]
 # Of the last: 14 kN on a link of 42 g; two that ask for more than they have, and drove each other on; a limit in a
 # jammed linkage, which asked for 3 MN; torques on light links that are too fast already, and held them aside.
 STRUCTURES = [*range(1, 41), 1087, 1039, 1092, 1110, 1267, 5117, 20261173]
@@ -35,6 +36,18 @@ def test_no_random_scene_has_a_fault(judged):
 @pytest.mark.parametrize("seed", MENDED)
 def test_random_scenes_that_went_wrong_do_not(seed, judged):
     assert judge(seed, random_scene(seed)).faults() == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(3))
+def test_a_gram_between_tons_gains_nothing_whatever_the_last_digits_of_its_scene(number):
+    """Friction holds 848 kg and 2.6 g together: rounding in its impulses was thousands of joules, in some steps."""
+    scene, rng = random_scene(20261684), np.random.default_rng(number)
+    for name in scene.bodies:
+        if name[0] == "b" and name[1:].isdigit():
+            body = scene.bodies[name]
+            body.spin = [w * (1 + 1e-10 * rng.normal()) for w in body.spin]
+    assert judge(number, scene).growth < 1e-4
 
 
 @pytest.mark.slow

@@ -170,6 +170,16 @@ def take_limits(joints, island, kept):
 
 
 @kernel
+def turn_back(joints, begin, end):
+    """Count turns from the start of the step, and not from the last try, which may have taken a light body round."""
+    for k in range(begin, end):
+        j, second = joints.each[k].index, joints.each[k].second
+        joints.coordinate[j] = joints.spare.kept[j, COORDINATE]
+        if second >= 0:
+            joints.coordinate[second] = joints.spare.kept[j, SECOND]
+
+
+@kernel
 def keep_best(bodies, joints, island):
     for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
         i = joints.members[k]

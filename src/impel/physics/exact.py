@@ -29,13 +29,12 @@ from impel.motion.rotations import (
     sub,
 )
 from impel.physics.bodies import turn_freely
-from impel.physics.closing import meet_limits
+from impel.physics.closing import meet_limits, turn_back
 from impel.physics.joint_forces import begin_again, draw, let_slip, rounds_of
 from impel.physics.joint_rows import axes_of, look, weigh
 from impel.physics.joints import (
     ANGULAR_A,
     ANGULAR_B,
-    COORDINATE,
     EARLIER,
     EARLIER_SIDE,
     FRAME_A,
@@ -54,7 +53,6 @@ from impel.physics.joints import (
     MEMBER,
     NORMAL,
     PAIR,
-    SECOND,
     SHARED,
     SLIDE,
     TILE,
@@ -200,11 +198,10 @@ def _try_impulses(bodies, joints, island, dt):
         i = joints.members[k]
         set3(bodies.velocity, i, get3_at(place, i, KEPT_VELOCITY))
         set3(bodies.momentum, i, get3_at(place, i, KEPT_MOMENTUM))
-    for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
+    begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
+    turn_back(joints, begin, end)
+    for k in range(begin, end):
         joint = joints.each[k]
-        joints.coordinate[joint.index] = joints.spare.kept[joint.index, COORDINATE]
-        if joint.second >= 0:
-            joints.coordinate[joint.second] = joints.spare.kept[joint.index, SECOND]
         for side in range(2):
             i = joint.a if side == 0 else joint.b
             m = bodies.inverse_mass[i] if side == 0 else -bodies.inverse_mass[i]

@@ -9,6 +9,8 @@ In a ball joint friction acts against the spin, whose direction changes: sideway
 slower the slip, and as such implicit. (With the direction of the start alone, light links rattle about their own axes.)
 """
 
+import math
+
 from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, norm, scale, set3, set3_at, sub
 from impel.physics.joint_rows import resist, strike, turned, weigh
@@ -35,6 +37,7 @@ from impel.physics.joints import (
     SLIP,
     SPEED,
     STUCK,
+    TILE,
     TURNING_A,
     TURNING_B,
     YIELD,
@@ -486,29 +489,66 @@ def stick(soft, bodies, joints, island):
             if speed <= STILL or dot(rate, get3_at(grip, g, SLIP)) <= 0.0:
                 grip[g, STUCK] = 3.0 if speed <= STILL else 2.0
                 set3_at(grip, g, ANCHOR, get3_at(grip, g, NOW))
+                set3_at(grip, g, GIVEN, (0.0, 0.0, 0.0))
                 _set_live(joints, soft[g].row, soft[g].count, True)
                 stopped = True
             else:
                 set3_at(grip, g, SLIP, scale(rate, 1.0 / speed))
                 grip[g, SPEED] = speed
     while stopped:
-        stopped = False
+        keep_impulses(joints, island)
         weigh(bodies, joints, island, 0.0)
         resist(joints, island, bodies.velocity, bodies.spin)
-        for k in range(begin, end):
-            g = joints.each[k].soft
-            if g >= 0 and grip[g, STUCK] == 2.0:
-                couple = _resistance(joints, soft[g].row, soft[g].count)
-                if norm(couple) > 2.0 * grip[g, BOUND]:
-                    _slide(soft, bodies, joints, k, g, couple, 2.0 * grip[g, BOUND])
-                    stopped = True
-        if not stopped:
-            strike(bodies, joints, begin, end, joints.change)
-            respin(bodies, joints, island)
+        stopped = _stop_till_one_slips(soft, bodies, joints, island)
+        add_impulses(joints, island)
     for k in range(begin, end):
         g = joints.each[k].soft
         if g >= 0 and grip[g, STUCK] > 1.0:
             grip[g, STUCK] = 1.0
+
+
+@kernel
+def _stop_till_one_slips(soft, bodies, joints, island):
+    """Let what `resist` has found act as far as all that is driven back can be held, and let the first one slip that
+    can not; is there one?
+
+    So each part of it takes energy out. Frictions with a light body between them push against each other: to let all
+    slip at once that would have to hold with more than they can would leave that to the strongest, which throws it.
+    """
+    grip, change = joints.grip, joints.change
+    begin, end = joints.island[island, JOINT], joints.island[island + 1, JOINT]
+    share, first = 1.0, -1
+    for k in range(begin, end):
+        g = joints.each[k].soft
+        if g >= 0 and grip[g, STUCK] == 2.0:
+            room = _room(get3_at(grip, g, GIVEN), _resistance(joints, soft[g].row, soft[g].count), 2.0 * grip[g, BOUND])
+            if room < share:
+                share, first = room, k
+    for k in range(begin, end):
+        g = joints.each[k].soft
+        if g >= 0 and grip[g, STUCK] == 2.0:
+            couple = _resistance(joints, soft[g].row, soft[g].count)
+            set3_at(grip, g, GIVEN, axpy(share, couple, get3_at(grip, g, GIVEN)))
+        for r in range(joints.each[k].row, joints.each[k].row_end):
+            change[r] *= share
+    strike(bodies, joints, begin, end, change)
+    respin(bodies, joints, island)
+    if first < 0:
+        return False
+    g = joints.each[first].soft
+    _begin_to_slip(joints, first, g, soft[g].count, get3_at(grip, g, GIVEN))
+    _drag(soft, bodies, joints, first, g)
+    _set_live(joints, soft[g].row, soft[g].count, grip[g, GIVE] > 0.0)
+    return True
+
+
+@kernel(inline=True)
+def _room(given, more, bound):
+    """What share of an impulse can be added to one before both together are as long as `bound`."""
+    a, b, c = dot(more, more), dot(given, more), dot(given, given) - bound * bound
+    if a == 0.0 or a + 2.0 * b + c <= 0.0:
+        return 1.0
+    return max((math.sqrt(max(b * b - a * c, 0.0)) - b) / a, 0.0)
 
 
 @kernel(inline=True)
@@ -517,6 +557,20 @@ def respin(bodies, joints, island):
     for k in range(joints.island[island, MEMBER], joints.island[island + 1, MEMBER]):
         i = joints.members[k]
         set3(bodies.spin, i, turned(joints.place, i, get3(bodies.momentum, i)))
+
+
+@kernel
+def keep_impulses(joints, island):
+    """Keep what is in `change`, while more impulses are found there."""
+    for r in range(3 * joints.island[island, TILE], 3 * joints.island[island + 1, TILE]):
+        joints.impulse[r] = joints.change[r]
+
+
+@kernel
+def add_impulses(joints, island):
+    """Add what was kept to what has been found since."""
+    for r in range(3 * joints.island[island, TILE], 3 * joints.island[island + 1, TILE]):
+        joints.change[r] += joints.impulse[r]
 
 
 @kernel

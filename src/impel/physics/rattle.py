@@ -29,14 +29,24 @@ from impel.motion.rotations import (
     unrotate,
 )
 from impel.physics.bodies import drift_one, spin_of, turn_freely, weighted
-from impel.physics.closing import close_evenly, close_gaps, keep_limits, keep_places, meet_limits, take_limits
+from impel.physics.closing import (
+    close_evenly,
+    close_gaps,
+    keep_limits,
+    keep_places,
+    meet_limits,
+    take_limits,
+    turn_back,
+)
 from impel.physics.exact import hold_exactly
 from impel.physics.joint_forces import (
+    add_impulses,
     begin_again,
     draw,
     foresee,
     freeze,
     keep_grip,
+    keep_impulses,
     let_slide,
     let_slip,
     loosen,
@@ -126,6 +136,8 @@ def hold_island(bodies, joints, island, dt):
     while True:
         strike(bodies, joints, begin, end, change)
         move_freely(bodies, joints, island, dt)
+        if iteration > 0 or rounds > 0:
+            turn_back(joints, begin, end)
         look(bodies, joints, begin, end, False)
         error = worst_row(joints, tile, tile_end, TOLERANCE / (TOLERABLE * size))
         done = error <= TOLERANCE
@@ -168,9 +180,9 @@ def hold_island(bodies, joints, island, dt):
     if not (turn < LEAP and growth < RAISED):
         return DIVERGED
     joints.effort[island] = math.inf
-    if rounds > 0:  # a blow, or what began to slip: motion may be lost
+    if rounds > 0:  # a blow, or what began to slip: motion may be lost, but none is won
         joints.effort[island] = GAVE_WAY
-        return GOOD
+        return GOOD if growth < FINE_RAISED else IMPRECISE
     if iteration <= EASY:
         return GOOD
     joints.effort[island] = effort(bodies, joints, island)
@@ -478,8 +490,9 @@ def leave_limits(joints, begin, end, impulse, dt):
 def hold_velocities(bodies, joints):
     """Take from the velocities what the joints forbid at the present places; limits only stop what runs into them.
 
-    Returns the verdict: half of what the joints do in a step they do here, unless forces rise faster than the step is
-    short, as where a light arm is stretched or folded by heavy bodies. Then motion is lost.
+    Leaves the impulses that did it in `change`. Returns the verdict: half of what the joints do in a step they do here,
+    unless forces rise faster than the step is short, as where a light arm is stretched or folded by heavy bodies. Then
+    motion is lost.
     """
     verdict = GOOD
     for island in range(len(joints.island) - 1):
@@ -504,17 +517,42 @@ def hold_velocities(bodies, joints):
                 break
         strike(bodies, joints, begin, end, joints.change)
         if hard:
+            strike_again(bodies, joints, island)
             lost, left = effort(bodies, joints, island) - joints.effort[island], motion(bodies, joints, island)
             if lost > FINE_LOST * left:
                 verdict = IMPRECISE
                 joints.poor[island] = 1.0
         respin(bodies, joints, island)
-        stick(joints.soft, bodies, joints, island)
         if most < math.inf:
-            left = motion(bodies, joints, island)
-            if not left <= most and not driven(bodies, joints, island):  # what joints allow is a part of what there was
-                slow_down(bodies, joints, island, math.sqrt(most / left) if left < BURST * most else 0.0)
+            most = leave(bodies, joints, island, most)
+            stick(joints.soft, bodies, joints, island)
+            leave(bodies, joints, island, most)
     return verdict
+
+
+@kernel
+def leave(bodies, joints, island, most):
+    """What joints and friction leave of the motion of an island is a part of what there was. Returns how much it is."""
+    left = motion(bodies, joints, island)
+    if left <= most or driven(bodies, joints, island):
+        return left
+    strike_again(bodies, joints, island)
+    left = motion(bodies, joints, island)
+    if not left <= most:
+        slow_down(bodies, joints, island, math.sqrt(most / left) if left < BURST * most else 0.0)
+    return min(left, most)
+
+
+@kernel
+def strike_again(bodies, joints, island):
+    """Take from the velocities what the joints forbid and rounding has left. Of impulses between heavy bodies some
+    digits are lost, and with these they throw a gram that lies between them."""
+    respin(bodies, joints, island)
+    keep_impulses(joints, island)
+    resist(joints, island, bodies.velocity, bodies.spin)
+    strike(bodies, joints, joints.island[island, JOINT], joints.island[island + 1, JOINT], joints.change)
+    add_impulses(joints, island)
+    respin(bodies, joints, island)
 
 
 @kernel

@@ -10,23 +10,28 @@ from impel.kernel import kernel
 from impel.motion.rotations import dot, get3
 from impel.physics.joint_forces import stored_now
 from impel.physics.joints import JOINT, MEMBER
-from impel.physics.rattle import driven, motion, pushed, slow_down
+from impel.physics.rattle import FINE_LOST, driven, motion, pushed, slow_down
 
 
 @kernel
 def gain_nothing(bodies, joints, before, joints_before, gravity):
     """After a step that was taken: let islands in which it was poor have no more energy than before the first of such
-    steps, unless somebody pushes them."""
+    steps, unless somebody pushes them. So it is until they have come back: often by a step that is not poor itself."""
     for island in range(len(joints.island) - 1):
-        if joints.poor[island] == 0.0 or _is_helped(bodies, before, joints, island):
+        poor = joints.poor[island] == 1.0
+        if (not poor and joints.worth[island] == math.inf) or _is_helped(bodies, before, joints, island):
             joints.worth[island] = math.inf
             continue
+        last = _energy(before, joints_before, island, gravity)
         if joints.worth[island] == math.inf:
-            joints.worth[island] = _energy(before, joints_before, island, gravity)
-        gain = _energy(bodies, joints, island, gravity) - joints.worth[island]
-        if gain > 0.0:
-            left = 1.0 - gain / max(motion(bodies, joints, island), gain)
-            slow_down(bodies, joints, island, math.sqrt(left))
+            joints.worth[island] = last
+        now = _energy(bodies, joints, island, gravity)
+        moving = motion(bodies, joints, island)
+        if now > joints.worth[island]:
+            gain = now - joints.worth[island]
+            slow_down(bodies, joints, island, math.sqrt(1.0 - gain / max(moving, gain)))
+        if not poor and now - last < FINE_LOST * moving:
+            joints.worth[island] = math.inf
 
 
 @kernel
