@@ -36,8 +36,7 @@ def gain_nothing(bodies, joints, before, joints_before, gravity):
 
 @kernel
 def swings_freely(bodies, joints):
-    """Was the step poor for an island that nobody pushes? Its energy is to last, and wants the shortest steps just
-    where it whips round; what is driven wants them as short to the end of the frame."""
+    """Was the step poor for an island that nobody pushes, whose energy is to last?"""
     free = False
     if joints is not None:
         for island in range(len(joints.island) - 1):

@@ -256,7 +256,9 @@ def can_halve(now, clock, pace, verdict, ticks):
     if verdict in (DIVERGED, IMPRECISE):
         hopeless = verdict == DIVERGED and clock.unheld[0] >= RESIGN_AFTER
         spare = pace.tries - clock.tries[0] - clock.toil[0]
-        if verdict == IMPRECISE and not swings_freely(now.bodies, now.joints):  # as short to the end of the frame
+        # What swings by itself may spend half of what a frame has where it whips round; else steps are to be as short
+        # as they can to the end of the frame, and not only at its beginning.
+        if verdict == IMPRECISE and not (2.0 * spare > pace.tries and swings_freely(now.bodies, now.joints)):
             spare *= 0.5 * ticks / ((clock.steps[0] << pace.deepest) - clock.tick[0])
             return ticks > 1 and spare > 1.0
         return ticks > 1 and not hopeless and spare > 0.0
