@@ -14,16 +14,31 @@ from pathlib import Path
 
 def work(directory: Path) -> None:
     """What people do."""
+    from impel.gaits.mood import moods_of
+    from impel.gaits.record import as_take
+    from impel.gaits.walk import walk
+    from impel.geometry.baking import thicknesses
+    from impel.geometry.grids import make_grid
+    from impel.geometry.meshes import exact_mesh
+    from impel.geometry.meshfiles import Surface, welded
     from impel.render.outputs import write_take
     from impel.scene import load_scene
     from impel.stage import simulate, warmup
 
     warmup()
-    demo = load_scene(Path("src/impel/gallery/scenes/blow.yaml"))
-    demo.world.seconds = 0.2
-    take = simulate(demo, controller=lambda moment: None)
+    for path in sorted(Path("src/impel/gallery/scenes").glob("*.yaml")):
+        if not path.name.endswith(".toy.yaml"):
+            scene = load_scene(path)
+            scene.world.seconds = 0.1
+            take = simulate(scene, controller=lambda moment: None)
     for name in ("take.png", "take.gif", "take.glb", "take.csv", "take.npz"):
         write_take(take, directory / name, overlays=True)
+    write_take(
+        as_take(walk(moods_of("biped", with_mood=True), mood=[(0, 0), (1, 100)], seconds=2), fps=24),
+        directory / "walk.npz",
+    )
+    box = welded(Surface(*exact_mesh({"box": [1, 1, 1]})))  # a mesh of a file may be baked already
+    thicknesses(make_grid(box.vertices, box.triangles, 8), box)
 
 
 def main() -> None:

@@ -16,6 +16,8 @@ from impel.scene import load_scene
 from impel.stage import Performance
 Performance(load_scene(DEMO)).next_frame()
 """
+WORK = [["simulate", str(path)] for path in sorted(Path("examples").glob("*.yaml"))]
+WORK.append(["gait", "walk", "creature", "--mood", "0:0,2:100"])
 MOST = 3.0  # CPU s until the first frame
 
 
@@ -41,6 +43,10 @@ def main() -> None:
         seconds, told = run(python, "-m", "impel", "demo", "-o", str(place / "out"), HOME=name)
         print(f"impel demo: {seconds:.1f} CPU s in all")
         assert "compiling" not in told, told
+        for work in WORK:
+            seconds, told = run(python, "-m", "impel", *work, "-o", str(place / "out.npz"), HOME=name)
+            print(f"impel {' '.join(work)}: {seconds:.1f} CPU s in all")
+            assert "compiling" not in told, told
         (contents,) = (python.parents[1] / "lib").rglob("contents.json")
         contents.write_text(json.dumps({**json.loads(contents.read_text()), "features": ["another processor's"]}))
         seconds, told = run(python, "-c", FIRST_FRAME, HOME=name)

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from impel.motion.orientations import matrix_from_quaternion
-from impel.physics.broadphase import MET, NORMAL
+from impel.physics.broadphase import LOAD, MET, NORMAL
 from impel.physics.coating import LIMIT, Coating
 from impel.physics.contact import contact_forces
 from impel.physics.verdicts import NOT_A_NUMBER
@@ -76,7 +76,7 @@ def test_ball_pressed_on_a_plane_feels_combined_stiffness_times_cap_volume(depth
     stiffness = 1 / (1 / 1e5 + 1 / 3e5) if soft_floor else 1e5
     cap = math.pi * depth**2 * (0.1 - depth / 3)
     assert bodies.force[1] == pytest.approx([0, 0, stiffness * cap], rel=1e-12)
-    assert contacts.load[0] == pytest.approx(stiffness * cap, rel=1e-12)
+    assert contacts.place[0, LOAD] == pytest.approx(stiffness * cap, rel=1e-12)
     assert contacts.touching[0] == 1.0
     assert contacts.place[0, :2] == pytest.approx([0, 0], abs=1e-12)
 

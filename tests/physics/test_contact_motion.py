@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from impel.physics.bodies import kinetic_energy
+from impel.physics.broadphase import LOAD
 from impel.physics.coating import Coating, default_coating
 
 BALL, CUBE = {"sphere": 0.1}, {"box": [0.2, 0.2, 0.2]}
@@ -214,7 +215,7 @@ def test_default_coating_sinks_less_than_a_millimetre(shape, mass, scale):
     run(bodies, contacts, GRAVITY, 1 / 960, 1920)
     if shape is not BLOB:  # a blob rolls to where it lies lowest
         assert 0 < start - bodies.position[1, 2] < 1e-3
-    assert contacts.load[0] == pytest.approx(mass * 9.81, rel=0.02)
+    assert contacts.place[0, LOAD] == pytest.approx(mass * 9.81, rel=0.02)
 
 
 @pytest.mark.parametrize("thick", [math.inf, 0.4, 0.01], ids=["plane", "thick", "thin"])

@@ -36,6 +36,18 @@ def test_a_joint_that_broke_is_whole_again_in_a_restored_moment() -> None:
     assert differences(scene, 6) == []
 
 
+def test_what_an_actor_stands_with_is_told_by_its_own_contacts_alone() -> None:
+    """Others come and go meanwhile, and the places of pairs in the list change."""
+    scene = Scene(seconds=1.5)
+    scene.body("ground", plane={}, fixed=True)
+    for n in range(12):
+        place = [0.5 + 0.25 * n, 0.2 * (n % 3 - 1), 0.1 + 0.1 * (n % 4)]
+        scene.body(f"ball {n}", sphere=0.1, mass=0.3, at=place, velocity=[-3, 0, 0])
+    crate = scene.body("crate", box=[0.3, 0.3, 0.3], mass=2, at=[0, 0, 0.15])
+    crate.move([[0, 0, 0.15], [1, 0, 0.15]], speed=0.5)
+    assert differences(scene, 12) == []
+
+
 def test_a_branch_leaves_its_origin_alone() -> None:
     performance = Performance(busy_scene())
     for _ in range(10):

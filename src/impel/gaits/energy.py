@@ -29,7 +29,7 @@ from impel.gaits.carrying import (
 from impel.gaits.gait import AMPLITUDE, CYCLE, DELAYS, PACE, PERIOD, SPRING, STATURE, SWAY, TICK, Curve, Gait, leg_index
 from impel.gaits.legs import find_knee, flat_distance, frame_of, hip_of, mean_progress, swing, turned
 from impel.gaits.walker import Floats, Walker, rig_of
-from impel.kernel import kernel
+from impel.kernel import Booleans2, Floats2, Floats3, kernel, struct
 from impel.motion.rotations import get3, norm, sub
 
 DISTANCE = 4.0  # m; energies in full stride are given for walking this far (notes, 4 and 6)
@@ -166,21 +166,35 @@ def _ticks(seconds):
     return max(math.ceil(seconds / TICK - 1e-9), FEWEST)
 
 
-@kernel(allocates=True)
-def _measure(rows, first, last, rig, lame, smooth, out):
+@struct
+class Sheet:
+    """Where one cycle is worked out, and then the next."""
+
+    feet: Floats3  # (ticks, legs, 3)
+    lifted: Booleans2  # (ticks, legs)
+    tracks: Floats2  # (ticks, 5) x, y, z, roll, pitch of the body; x against its mean way
+    light: Floats  # (legs,)
+    floor: Floats
+    start: Floats
+    body: Floats  # (3,)
+    velocity: Floats
+    before: Floats  # (3 + legs,)
+
+
+def _sheet(rows: Floats, legs: int) -> Sheet:
+    """With room for the longest cycle of some gaits."""
+    most = _ticks.py_func(float((rows[:, CYCLE] * rows[:, PERIOD]).max()))
+    tables = (np.zeros((most, legs, 3)), np.zeros((most, legs), np.bool_), np.zeros((most, 5)))
+    light, floor, start = np.zeros((3, legs))
+    return Sheet(*tables, light, floor, start, np.zeros(3), np.zeros(3), np.zeros(3 + legs))
+
+
+@kernel
+def _measure(rows, first, last, rig, lame, smooth, sheet, out):
     n = rig.hip.shape[0]
-    most = 0
-    for row in range(first, last):
-        most = max(most, _ticks(rows[row, CYCLE] * rows[row, PERIOD]))
-    feet = np.zeros((most, n, 3))
-    lifted = np.zeros((most, n), np.bool_)
-    tracks = np.zeros((most, 5))  # x, y, z, roll, pitch of the body; x against its mean way
-    light = np.zeros(n)
-    floor = np.zeros(n)
-    body = np.zeros(3)
-    before = np.zeros(3 + n)
-    velocity = np.zeros(3)
-    start = np.zeros(n)
+    feet, lifted, tracks = sheet.feet, sheet.lifted, sheet.tracks
+    light, floor, start = sheet.light, sheet.floor, sheet.start
+    body, velocity, before = sheet.body, sheet.velocity, sheet.before
     effort = SMOOTH_EFFORT if smooth else PAPER_EFFORT
     for row in range(first, last):
         amplitude = rows[row, AMPLITUDE]
@@ -319,10 +333,14 @@ def measure(
     rows = np.ascontiguousarray(np.atleast_2d(rows), np.float64)
     out = np.empty((len(rows), COLUMNS))
     rig, leg, smooth = rig_of(walker), leg_index(walker, lame), curve == "smooth"
+
+    def work(first: int, last: int) -> None:
+        _measure(rows, first, last, rig, leg, smooth, _sheet(rows[first:last], len(rig.hip)), out)
+
     if cores == 1 or len(rows) <= CHUNK:
-        _measure(rows, 0, len(rows), rig, leg, smooth, out)
+        work(0, len(rows))
     else:
-        share_out(lambda first, last: _measure(rows, first, last, rig, leg, smooth, out), len(rows))
+        share_out(work, len(rows))
     return Measured(*out.T)
 
 

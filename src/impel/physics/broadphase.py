@@ -27,8 +27,9 @@ COUNT, WANTED, BUILT, BUILDS = range(4)
 LOWEST, HIGHEST = 0, 3  # columns of `near.box`
 POSITION, ORIENTATION = 0, 3  # columns of `near.built`
 # Columns of `contacts.place`: centre of pressure; normal from the second body to the first; 1 where they touch, falling
-# to 0 when they are no longer near; stiffness (N/m); mean products of the patch's extent (m²): xx, xy, xz, yy, yz, zz.
-POINT, NORMAL, MET, STIFF, SPREAD, PLACE = 0, 3, 6, 7, 8, 14
+# to 0 when they are no longer near; stiffness (N/m); mean products of the patch's extent (m²): xx, xy, xz, yy, yz, zz;
+# normal force (N), where they touch.
+POINT, NORMAL, MET, STIFF, SPREAD, LOAD, PLACE = 0, 3, 6, 7, 8, 14, 15
 
 HASTE, EASE = 0, 1  # columns of `contacts.haste`
 
@@ -306,7 +307,6 @@ def with_capacity(contacts, capacity):
         "touching",
         "haste",
         "friction",
-        "load",
         "place",
         "pair",
         "material",

@@ -43,6 +43,7 @@ from impel.physics.box_points import list_points, press_listed
 from impel.physics.broadphase import (
     COUNTS,
     HASTE,
+    LOAD,
     MET,
     MOST,
     MOST_OF_MESH,
@@ -115,8 +116,7 @@ class Contacts:
     touching: Floats  # (P,) 1 while the two overlap
     haste: Floats2  # (P, 2) in how much haste a pair is, see haste.py, and for how many steps less would have done
     friction: Floats2  # (P, 29) friction.FORCE ...
-    load: Floats  # (P,) normal force at the present state, where touching
-    place: Floats2  # (P, 14) POINT ...: where the two touch, or touched and are still near
+    place: Floats2  # (P, 15) POINT ...: where the two touch, or touched and are still near
     pair: Integers2  # (P, 2) written by `find_pairs`, as is the next
     material: Floats2  # (P, 10) coating.STIFFNESS ...
     coating: Floats2  # (N, 9) coating.SOFTNESS ...
@@ -187,7 +187,6 @@ def make_contacts(
         touching=np.zeros(0),
         haste=np.zeros((0, 2)),
         friction=np.zeros((0, REMEMBERED)),
-        load=np.zeros(0),
         place=np.zeros((0, PLACE)),
         pair=np.zeros((0, 2), np.int64),
         material=np.zeros((0, 10)),
@@ -446,7 +445,7 @@ def _meet(bodies, contacts, p, dt):
         held = resist_rolling(contacts.friction, p, spin, turning, normal, most, radius, stiffness, calming, dt)
         moment = add(moment, held)
     contacts.touching[p] = 1.0
-    contacts.load[p] = load
+    contacts.place[p, LOAD] = load
     met = contacts.place[p, MET] > 0.0
     if load > FAINT * elastic or (load > 0.0 and not met):  # else rounding is all that its direction is
         set3_at(contacts.place, p, POINT, add(get3(bodies.position, b), centre))

@@ -11,7 +11,7 @@ from impel.control.goals import is_met
 from impel.control.targets import AGO, KEY, NEAREST
 from impel.kernel import Floats2, kernel, struct
 from impel.motion.rotations import get3, get3_at, norm, set3, sub
-from impel.physics.broadphase import COUNT, POINT
+from impel.physics.broadphase import COUNT, LOAD, POINT
 from impel.physics.joints import BALL
 from impel.physics.verdicts import DIVERGED, GOOD, REASONS
 from impel.stage.moments import Moments, pass_moments
@@ -135,7 +135,7 @@ def _pressing_pair(bodies, contacts):
         for p in range(contacts.near.info[COUNT]):
             if contacts.touching[p] != 0.0:
                 a, b = contacts.pair[p, 0], contacts.pair[p, 1]
-                blow = contacts.load[p] * max(bodies.inverse_mass[a], bodies.inverse_mass[b])
+                blow = contacts.place[p, LOAD] * max(bodies.inverse_mass[a], bodies.inverse_mass[b])
                 if blow > most:
                     one, other, most = a, b, blow
     return one, other
@@ -163,7 +163,7 @@ def _notice_contacts(now, before, events, time):
         if now.touching[p] != before.touching[p]:
             kind = BEGIN if now.touching[p] == 1.0 else END
             set3(events.place, events.count[0], get3_at(now.place, p, POINT))
-            tell(events, time, kind, now.pair[p, 0], now.pair[p, 1], now.load[p])
+            tell(events, time, kind, now.pair[p, 0], now.pair[p, 1], now.place[p, LOAD])
 
 
 @kernel

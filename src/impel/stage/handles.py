@@ -15,7 +15,7 @@ from impel.geometry.kinds import CAPSULE, CYLINDER, INNER, SPHERE
 from impel.kernel import Floats, Floats2, Floats3, Integers, Integers2, kernel, struct
 from impel.motion.rotations import add, axpy, cross, dot, get3, get3_at, get4, norm, rotate, scale, set3_at, sub
 from impel.physics.bodies import Bodies
-from impel.physics.broadphase import COUNT, MET, NORMAL, POINT, SPREAD, STIFF
+from impel.physics.broadphase import COUNT, LOAD, MET, NORMAL, POINT, SPREAD, STIFF
 from impel.physics.coating import FRICTION
 from impel.physics.contact import SLIDES
 from impel.physics.friction import FORCE as RUB
@@ -464,7 +464,7 @@ def _hold_contact(bodies, contacts, actuators, handles, p, of_actors):
     nothing = (0.0, 0.0, 0.0)
     wide = _spread(contacts.place, p, first) + _spread(contacts.place, p, second)
     sole = FLAT * min(contacts.extent[a, INNER], contacts.extent[b, INNER])
-    handles.bears[begin] = contacts.load[p] if contacts.touching[p] != 0.0 and wide > sole * sole else 0.0
+    handles.bears[begin] = contacts.place[p, LOAD] if contacts.touching[p] != 0.0 and wide > sole * sole else 0.0
     if wide > sole * sole:  # or the foot of a thin leg, which turns easily about its own axis, would seem to be held
         h = _add(handles, TWIST, p, a, b, nothing, normal, scale(normal, -1.0))
         handles.most_load[h] = 2.0 / 3.0 * friction * math.sqrt(wide)
@@ -490,7 +490,7 @@ def _lies_alone(bodies, handles, i, other):
 @kernel
 def _feel_friction(bodies, contacts, actuators, handles, p, begin):
     """Note which actuators can meet friction at a contact, whose handles begin there, and what it does if it slides."""
-    load, grip, twist = contacts.load[p], begin + 1, begin + 3
+    load, grip, twist = contacts.place[p, LOAD], begin + 1, begin + 3
     handles.sinks[begin] = FIRMED * load / max(contacts.place[p, STIFF], TINY)
     for n in range(handles.count[ACTUATORS]):
         a = handles.actuator[n]

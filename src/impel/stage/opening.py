@@ -15,7 +15,7 @@ from impel.kernel import kernel, replace
 from impel.motion.orientations import matrix_from_quaternion
 from impel.motion.rotations import get3, get4
 from impel.physics.bodies import Bodies
-from impel.physics.broadphase import COUNT, grow
+from impel.physics.broadphase import COUNT, LOAD, grow
 from impel.physics.coating import FIRM, LIMIT
 from impel.physics.contact import Contacts
 from impel.physics.joints import JOINT, MEMBER
@@ -124,7 +124,7 @@ def overlaps(stage: Stage, names: list[str], source: str) -> Iterator[str]:
     for p in range(count):
         lightest = 1.0 / bodies.inverse_mass[contacts.pair[p]].max()
         given = contacts.touching[p] != 0.0 and contacts.material[p, FIRM] == 0.0
-        if deep[p] or (given and contacts.load[p] > PRESSED * lightest):
+        if deep[p] or (given and contacts.place[p, LOAD] > PRESSED * lightest):
             one, other = (names[i] for i in contacts.pair[p])
             yield f"bodies.{one}: overlaps {other} at the start, and the two are pushed apart"
 

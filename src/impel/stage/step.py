@@ -8,7 +8,7 @@ from impel.kernel import kernel
 from impel.motion.rotations import dot, get3, set3
 from impel.physics.bodies import drift, kick
 from impel.physics.breaking import let_go, part
-from impel.physics.broadphase import COUNT, EASE, HASTE, MET, find_pairs
+from impel.physics.broadphase import COUNT, EASE, HASTE, LOAD, MET, find_pairs
 from impel.physics.contact import contact_forces, meet_near
 from impel.physics.displacement import hold_positions_displacement, hold_positions_paper
 from impel.physics.follow import lead_followers, place_followers
@@ -189,7 +189,10 @@ def lend_a_hand(bodies, hand):
 
 @kernel
 def copy(source, destination, contacts):
-    """Copy the state of a stage; of the pairs of bodies, which come last, those that met or are in haste."""
+    """Copy the state of a stage; of the pairs of bodies, which come last, those that met or are in haste.
+
+    How hard they press is not taken back: friction is overcome by what it will be, and the last try tells more of that.
+    """
     end = len(source)
     if contacts is not None:
         room, columns, places = len(contacts.touching), contacts.friction.shape[1], contacts.place.shape[1]
@@ -203,7 +206,7 @@ def copy(source, destination, contacts):
                 destination[haste + HASTE], destination[haste + EASE] = source[haste + HASTE], source[haste + EASE]
                 for i in range(friction, friction + columns):
                     destination[i] = source[i]
-                for i in range(place, place + places):
+                for i in range(place, place + LOAD):
                     destination[i] = source[i]
     for i in range(end):
         destination[i] = source[i]

@@ -9,13 +9,16 @@ def _scene(joints: str) -> Scene:
     scene = Scene(world={"joints": joints, "seconds": 0.1})
     scene.body("ground", plane={}, fixed=True)
     scene.body("ball", sphere=0.2, mass=1, at=[0, 0, 1]).move([[0, 0, 1], [1, 0, 1]], base_distance=0.3)
-    scene["ball"].turn([{"euler": [0, 0, 0]}, {"euler": [0, 0, 90]}])
+    scene["ball"].turn([{"euler": [0, 0, 0]}, {"euler": [0, 0, 90], "time": 0.05}])
+    scene.body("shelf", box=[0.2, 0.2, 0.1], at=[0, -3, 1], follows=[{"time": t, "at": [0, -3, 1 + t]} for t in (0, 1)])
+    scene.body("rider", sphere=0.1, mass=1, at=[0, -3, 1.5]).move([[0, -3, 1.5], {"at": [0, 0, 0.3], "in": "shelf"}])
+    scene.body("guest", sphere=0.1, mass=1, at=[0, -5, 1]).goals([{"at": [0, -5, 1], "time": 0.05, "hold": True}])
     scene.body("cushion", sphere=0.2, at=[0, 3, 0.15], fixed=True, coating={"stiffness": 1e5})
     scene.joint("pin", ball=["world", "ball"], at=[0, 0, 1.5])
     scene.push("ball", force=[1, 0, 0])
     scene.change("world.gravity", [0, 0, -5], time=0.05)
     scene.change("bodies.ball.coating.friction", 0.5, time=0.05)
-    scene.walker("spider", path=[[0, 5, 0], [4, 5, 0]])
+    scene.walker("spider", path=[[0, 5, 0], [4, 5, 0]], mood=[[0, 0], [1, 100]])
     return scene
 
 
