@@ -148,9 +148,12 @@ def mix(pair, count, kind, extent, coating, tables, inverse_mass, material):
         material[p, LIMIT] = limit
         material[p, HARD] = mass * STOPPING_SPEED**2 / (area * way * way)
         material[p, ROOM] = room
-        # Each layer takes its share of the depth and grows firmer by that.
-        share_a, share_b = soft_a / soft, soft_b / soft
-        material[p, FIRM] = share_a**5 * coating[a, FIRMNESS] + share_b**5 * coating[b, FIRMNESS]
+        # Each layer takes its share of the depth and grows firmer by that: as early as the other where that is a mesh,
+        # whose corners and teeth have next to no area.
+        share_a, share_b, firm_a, firm_b = soft_a / soft, soft_b / soft, coating[a, FIRMNESS], coating[b, FIRMNESS]
+        if firm_a * firm_b > 0.0 and (kind[a] == MESH or kind[b] == MESH):
+            firm_a = firm_b = max(firm_a, firm_b)
+        material[p, FIRM] = share_a**5 * firm_a + share_b**5 * firm_b
         material[p, ROLLING] = math.sqrt(coating[a, RESISTANCE] * coating[b, RESISTANCE])
         material[p, ROUND] = min(coating[a, CURVED], coating[b, CURVED])  # the smaller one rolls on the other
         material[p, VARIED] = 1.0 if varied else 0.0
