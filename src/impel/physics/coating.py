@@ -32,6 +32,8 @@ ROUND_SHARE, FLAT_SHARE = 0.02, 0.004
 FIRM_SHARE = 0.0115
 MESH_FIRM, MESH_FIRM_SHARE = 2.5e-4, 0.05  # m, or that share: what has thin parts and sharp edges all over
 
+CARELESS = 0.25  # s/m: what is damped so much loses more in a blow than it could gain
+
 
 class Coating(NamedTuple):
     """The elastic layer of a body."""
@@ -101,6 +103,13 @@ def both_press(kind_a, kind_b):
     if kind_a == CAPSULE:
         return CYLINDER < kind_b < BOX
     return kind_a >= CYLINDER and kind_b <= BOX
+
+
+@kernel(inline=True)
+def keeps_account(material, p):
+    """Whether a pair keeps account of the work that pressing it together takes, see `friction.give_back`: if both are
+    as soft as they were told to be, or a blow loses next to nothing."""
+    return material[p, FIRM] == 0.0 or material[p, DAMPING] < CARELESS
 
 
 @kernel
