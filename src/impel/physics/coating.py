@@ -32,6 +32,8 @@ ROUND_SHARE, FLAT_SHARE = 0.02, 0.004
 FIRM_SHARE = 0.0115
 MESH_FIRM, MESH_FIRM_SHARE = 2.5e-4, 0.05  # m, or that share: what has thin parts and sharp edges all over
 
+CARELESS = 0.25  # s/m: what is damped so much loses more in a blow than it could gain
+
 
 class Coating(NamedTuple):
     """The elastic layer of a body."""
@@ -103,6 +105,13 @@ def both_press(kind_a, kind_b):
     return kind_a >= CYLINDER and kind_b <= BOX
 
 
+@kernel(inline=True)
+def keeps_account(material, p):
+    """Whether a pair keeps account of the work that pressing it together takes, see `friction.give_back`: if both are
+    as soft as they were told to be, or a blow loses next to nothing."""
+    return material[p, FIRM] == 0.0 or material[p, DAMPING] < CARELESS
+
+
 @kernel
 def _most(coating, extent, tables, i):
     """The pressure that a coating bears until it is pressed to its full thickness."""
@@ -148,9 +157,12 @@ def mix(pair, count, kind, extent, coating, tables, inverse_mass, material):
         material[p, LIMIT] = limit
         material[p, HARD] = mass * STOPPING_SPEED**2 / (area * way * way)
         material[p, ROOM] = room
-        # Each layer takes its share of the depth and grows firmer by that.
-        share_a, share_b = soft_a / soft, soft_b / soft
-        material[p, FIRM] = share_a**5 * coating[a, FIRMNESS] + share_b**5 * coating[b, FIRMNESS]
+        # Each layer takes its share of the depth and grows firmer by that: as early as the other where that is a mesh,
+        # whose corners and teeth have next to no area.
+        share_a, share_b, firm_a, firm_b = soft_a / soft, soft_b / soft, coating[a, FIRMNESS], coating[b, FIRMNESS]
+        if firm_a * firm_b > 0.0 and (kind[a] == MESH or kind[b] == MESH):
+            firm_a = firm_b = max(firm_a, firm_b)
+        material[p, FIRM] = share_a**5 * firm_a + share_b**5 * firm_b
         material[p, ROLLING] = math.sqrt(coating[a, RESISTANCE] * coating[b, RESISTANCE])
         material[p, ROUND] = min(coating[a, CURVED], coating[b, CURVED])  # the smaller one rolls on the other
         material[p, VARIED] = 1.0 if varied else 0.0

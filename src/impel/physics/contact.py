@@ -56,7 +56,15 @@ from impel.physics.broadphase import (
     Near,
     with_capacity,
 )
-from impel.physics.coating import Coating, both_press, default_coating, make_tables, rolling_radius
+from impel.physics.coating import (
+    CARELESS,
+    Coating,
+    both_press,
+    default_coating,
+    keeps_account,
+    make_tables,
+    rolling_radius,
+)
 from impel.physics.friction import (
     CRUSHED,
     FORCE,
@@ -79,6 +87,7 @@ from impel.physics.patches import (
     ELASTIC,
     TIGHT,
     distance,
+    held_by,
     press_ball,
     press_balls,
     press_points,
@@ -95,8 +104,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 STRONGEST = 0.7  # damping of a body's contacts at rest takes at most so much of its speed in a step, lest it ring
-BLOW_CARE = 8.0  # x that for blows: undamped ones then keep their energy within 1 % ...
-CARELESS = 0.25  # s/m: ... and ones damped so much lose more than that anyway
+BLOW_CARE = 8.0  # x that for blows: undamped ones then keep their energy within 1 %
 PUSH, PUSHED = 200.0, 0.5  # m/s², m/s: how bodies that are crushed, deeper than their coatings, are pushed apart ...
 CAUGHT = 0.25  # of the limit: what is pressed so deep on something at rest yields no more to what is key-framed ...
 CAUGHT_FIRM = 870.0  # x: ... or what grew firmer by so much, as a ball is there; meshes are so hard long before that
@@ -373,12 +381,13 @@ def _meet(bodies, contacts, p, dt):
     if tight > 0.0:
         limit = min(limit, 1.0 / tight)
     spread = max(0.0, products[0][0] + products[1][1] + products[2][2])
-    # Crushed, by a blow, between bodies that do not give way, or placed so: until it is out of its firm depth again.
+    # Crushed, by a blow that something damps, between bodies that do not give way, or placed so: until it is out of its
+    # firm depth again.
     placed = dt == 0.0 or contacts.friction[p, CRUSHED] > 0.0
     deep = depth > limit or firm * depth**4 > 1.0
     pressed = depth > CAUGHT * limit or firm * depth**4 > CAUGHT_FIRM
     through = deep and _goes_through(bodies, contacts, p, pressed)
-    crushed = depth > limit or (placed and deep) or through
+    crushed = (depth > limit and damping > 0.0) or (placed and deep) or through
     contacts.friction[p, CRUSHED] = THROUGH if through else 1.0 if crushed else 0.0
     load = norm(force)
     normal = scale(force, 1.0 / max(load, 1e-300))
@@ -426,12 +435,14 @@ def _meet(bodies, contacts, p, dt):
     if allowed < load:
         force, moment = scale(force, allowed / load), scale(moment, allowed / load)
         load, stiffness = allowed, stiffness / excess
-    if firm == 0.0:  # both are as soft as they were told to be
+    if keeps_account(materials, p):
         if dt == 0.0 and contacts.touching[p] == 0.0:
             contacts.friction[p, TAKEN] = elastic * depth  # at least: they were placed so
         torques = (sub(moment, cross(apart, force)), scale(moment, -1.0))
         ease = _ease(bodies, a, cross(arm, normal)) + _ease(bodies, b, cross(centre, normal))
-        share = give_back(contacts.friction, p, force, torques, approach, (spin_a, spin_b), load, ease, dt)
+        spins, holds, steep, slow = (spin_a, spin_b), held_by(load, depth, material), firm > 0.0, rate < BOUNCE
+        memory, lossless = contacts.friction, damping == 0.0
+        share = give_back(memory, p, force, torques, approach, spins, load, ease, holds, steep, lossless, slow, dt)
         force, moment, load = scale(force, share), scale(moment, share), share * load
 
     spin, turn = scale(add(spin_a, spin_b), 0.5), dot(sub(spin_a, spin_b), normal)

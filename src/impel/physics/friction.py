@@ -20,6 +20,9 @@ THROUGH = 2.0  # of CRUSHED: one of the two is key-framed, and the other held up
 SHEAR = 2.0 / 7.0
 SHEAR_DAMPING = 0.5  # of critical: what rests on friction comes to rest
 GAIN = 3e-3  # of the work that pressing two together took: so much more may come back
+FEW, MANY = 0.6, 2.0  # of what a patch holds at most; one that is round holds two thirds of that
+FORGOTTEN = 0.02  # s: after which what is at rest no longer has more to give than it holds
+MOST_RETURNED = 4.0  # x a force: the most by which it grows so that all that was taken comes back
 GENTLE = 0.05  # m/s: as fast as this what has nothing to give is pushed apart in any case
 
 ROLL_SHARE = 0.05  # stiffness against rolling over shear's: soft enough to need no care, and yields by 0.1° at most
@@ -78,28 +81,38 @@ def resist_rolling(friction, p, spin, turning, normal, most, radius, stiffness, 
 
 
 @kernel
-def give_back(friction, p, force, torques, velocity, spins, load, ease, dt):
-    """The share of a force between two soft bodies that may act, so that no more energy comes back than pressing them
-    together took.
+def give_back(friction, p, force, torques, velocity, spins, load, ease, holds, steep, returns, slow, dt):
+    """The share of an elastic force that acts, so that no more energy comes back than pressing two bodies together
+    took; and no less where nothing damps it, `returns`.
 
     Of points on a surface it depends on the way how hard they press: an edge that comes in from the side meets nothing
-    until another face is nearer. On the way out that would be energy from nowhere. What has none left to give is pushed
-    apart gently. `torques` and `spins` are those of both bodies, `velocity` is that of the first against the second;
-    motions are of half a step ago, between the kicks of this force and of the one before, and energies those of kicks.
+    until another face is nearer. On the way out that would be energy from nowhere, or lost. What has none left to give
+    is pushed apart gently. What has more left than a patch of this depth `holds` at most presses harder by the ratio;
+    but while all is `slow`, calming takes energy away, and such a surplus is forgotten.
+
+    `torques` and `spins` are those of both bodies, `velocity` is that of the first against the second; motions are of
+    half a step ago, between the kicks of this force and of the one before, and energies those of kicks.
     """
     before = dot(get3_at(friction, p, PRESS), velocity)
     before += dot(get3_at(friction, p, PRESS + 3), spins[0]) + dot(get3_at(friction, p, PRESS + 6), spins[1])
     power = dot(force, velocity) + dot(torques[0], spins[0]) + dot(torques[1], spins[1])
     was, eighth = norm(get3_at(friction, p, PRESS)), 0.125 * ease * dt * dt
-    # What a whole kick gives, half of it in this step and half in the next: dt·power·share + 4·eighth·(load·share)².
-    left = (1.0 + GAIN) * friction[p, TAKEN] - friction[p, GIVEN] - 0.5 * dt * before + eighth * was * was
-    share, half = 1.0, 0.5 * dt * power
-    if 2.0 * half + 4.0 * eighth * load * load > left:
-        squared = 4.0 * eighth * load * load
+    kept = friction[p, TAKEN] - friction[p, GIVEN] - 0.5 * dt * before
+    left = kept + (0.0 if returns else GAIN * friction[p, TAKEN]) + eighth * was * was
+    # What this kick gives, half of it in this step and half in the next. That may be twice as long, which tells where
+    # forces are steep, or do not suit what is left.
+    span = 1.5 if steep or kept < FEW * holds or kept > MANY * holds else 1.0
+    share, half, squared = 1.0, 0.5 * span * dt * power, 4.0 * span * span * eighth * load * load
+    if returns and dt > 0.0:
+        share = min(max(1.0, kept / max(holds, 1e-300)), MOST_RETURNED)
+        if slow:
+            friction[p, TAKEN] -= min(1.0, dt / FORGOTTEN) * max(0.0, kept - holds)
+            share = 1.0
+    if share * (2.0 * half + squared * share) > left:
         share = (math.sqrt(max(half * half + squared * left, 0.0)) - half) / max(squared, 1e-300)
         gentle = (GENTLE - power / load) / max(ease * load * dt, 1e-300)
         share = min(max(share, gentle, 0.0), 1.0)
-    work = 0.5 * dt * before + share * half + eighth * (share * share * load * load - was * was)
+    work = 0.5 * dt * (before + share * power) + eighth * (share * share * load * load - was * was)
     friction[p, GIVEN if work > 0.0 else TAKEN] += abs(work)
     set3_at(friction, p, PRESS, scale(force, share))
     set3_at(friction, p, PRESS + 3, scale(torques[0], share))

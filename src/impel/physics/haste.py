@@ -5,9 +5,9 @@ between, as a force and a moment about the origin; when such a contact is looked
 missing of the mean of then and now. By itself each contact is integrated as by Verlet's scheme with its own step; what
 is at rest stays at rest; and momentum is kept, linear and angular.
 
-Contacts of bodies with joints are never in haste, nor those of soft bodies near each other, which keep account of the
-work that is done in a step (`friction.give_back`): where they do not stand a step, it is too long. Nor are any where
-there are actuators, whose forces are held over a step.
+Contacts of bodies with joints are never in haste, nor those of soft or undamped bodies near each other, which keep
+account of the work that is done in a step (`friction.give_back`): where they do not stand a step, it is too long. Nor
+are any where there are actuators, whose forces are held over a step.
 """
 
 import math
@@ -16,7 +16,7 @@ from impel.kernel import kernel
 from impel.motion.rotations import add, axpy, cross, get3, get3_at, scale, set3, set3_at, sub
 from impel.physics.bodies import drift_one, kick_one, spin_of
 from impel.physics.broadphase import COUNT, EASE, HASTE
-from impel.physics.coating import FIRM
+from impel.physics.coating import keeps_account
 from impel.physics.friction import WRENCH
 from impel.physics.sleep import is_still
 
@@ -202,7 +202,7 @@ def _look_who_is_bound(bodies, contacts):
     for i in range(len(bodies.mass)):
         contacts.bound[i] = 1.0 if bodies.restless[i] == 1 and bodies.inverse_mass[i] > 0.0 else 0.0
     for p in range(contacts.near.info[COUNT]):
-        if contacts.material[p, FIRM] == 0.0:
+        if keeps_account(contacts.material, p):
             for side in range(2):
                 i = contacts.pair[p, side]
                 if bodies.inverse_mass[i] > 0.0:

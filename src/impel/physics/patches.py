@@ -141,6 +141,16 @@ def firm_at(depth, material):
 
 
 @kernel
+def held_by(load, depth, material):
+    """The most energy that a patch can hold which presses so much: as if it were as deep all over."""
+    row, contacts = material[5], material[6]
+    if row >= 0:
+        return load * energy_at(contacts.table[row], depth) / max(pressure(contacts.table[row], depth), 1e-300)
+    firmer, rising = firm_at(depth, material)
+    return 0.5 * load * depth * (1.0 + (firmer / 3.0 if rising == 1.0 else firmer)) / (1.0 + firmer)
+
+
+@kernel
 def press_balls(ra, rb, u, gap, motion, material, patch):
     """Ball A, beyond a gap from ball B along u: the exact lens."""
     stiffness, damping, limit, hard, _, row, contacts = material
