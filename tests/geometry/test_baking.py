@@ -159,6 +159,7 @@ def test_what_is_no_solid_is_refused_in_a_plain_line(tmp_path):
     (tmp_path / "words.glb").write_bytes(b"not what it says")
     (tmp_path / "nothing.ply").write_bytes(b"")
     (tmp_path / "thing.fbx").write_bytes(b"")
+    (tmp_path / "far.obj").write_text("v 1e400 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
     cases = {
         "is not closed: it has a hole of 0.159 across": as_shape(dome, tmp_path, "dome.obj"),
         "encloses no volume": as_shape(sheet, tmp_path, "sheet.obj"),
@@ -166,6 +167,7 @@ def test_what_is_no_solid_is_refused_in_a_plain_line(tmp_path):
         "cannot be read as .glb": {"mesh": {"file": str(tmp_path / "words.glb")}},
         "cannot be read as .ply": {"mesh": {"file": str(tmp_path / "nothing.ply")}},
         "must end in one of": {"mesh": {"file": str(tmp_path / "thing.fbx")}},
+        "no finite places": {"mesh": {"file": str(tmp_path / "far.obj")}},
         "no such file": {"mesh": {"file": str(tmp_path / "none.obj")}},
     }
     for words, shape in cases.items():

@@ -43,7 +43,7 @@ from impel.physics.patches import (
 
 # By how far a point may move until a new list is due: what it goes in this time, but within these shares of the smaller
 # body's radius.
-MARGIN_TIME, LEAST, MOST = 6e-3, 0.01, 0.1
+MARGIN_TIME, LEAST, MOST = 1.5e-3, 0.015, 0.03
 STEEP, ROUNDING = 1.3, 1e-7  # by how much a spline can be steeper than 1; m: of distances kept in single precision
 LOOKS = 10  # for the deepest place of an edge
 
