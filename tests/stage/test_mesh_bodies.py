@@ -188,6 +188,19 @@ def test_files_are_found_beside_the_scene(folder, tmp_path):
         load_scene(path)
 
 
+def test_files_are_found_beside_a_scene_that_has_another_fault(folder, tmp_path):
+    written(tmp_path, "box")
+    path = tmp_path / "scene.yaml"
+    path.write_text("impel: 1\nbodies:\n  b: {shape: {mesh: box.obj}, mass: -1}\n")
+    with pytest.raises(Problem) as fault:
+        load_scene(path)
+    assert list(fault.value.lines) == [f"{path}: bodies.b.mass: must be greater than 0, got -1"]
+    path.write_text("impel: 1\nbodies:\n  b: {shape: {mesh: none.obj}, mass: -1}\n")
+    with pytest.raises(Problem) as fault:
+        load_scene(path)
+    assert [line.split(": ")[1] for line in fault.value.lines] == ["bodies.b.mass", "bodies.b.shape.mesh"]
+
+
 def test_a_take_keeps_its_meshes_with_their_colors(folder, tmp_path):
     from impel.geometry.meshes import colors_of, mesh_of
     from impel.takes import load_npz, save_npz

@@ -43,16 +43,21 @@ def parse_scene(document: Any, source: str = SUBJECT, *, beside: str | Path | No
         scene = Scene(**document)
     except Problem as problem:
         wrong = [line.removeprefix(f"{SUBJECT}: ") for line in problem.lines]
-        raise Problem(*(f"{source}: {line}" for line in wrong + _besides(document, wrong))) from None
-    if beside is not None:
-        scene.bodies = move_files(scene.bodies, lambda name: str(find_beside(beside, name)))
-    lines = problems(scene)
+        raise Problem(*(f"{source}: {line}" for line in wrong + _besides(document, wrong, beside))) from None
+    lines = _problems(scene, beside)
     if lines:
         raise Problem(*(f"{source}: {line}" for line in lines))
     return scene
 
 
-def _besides(document: dict[str, Any], wrong: list[str]) -> list[str]:
+def _problems(scene: Scene, beside: str | Path | None) -> list[str]:
+    """What is wrong with a scene, whose files are looked for beside another from now on, if one is given."""
+    if beside is not None:
+        scene.bodies = move_files(scene.bodies, lambda name: str(find_beside(beside, name)))
+    return problems(scene)
+
+
+def _besides(document: dict[str, Any], wrong: list[str], beside: str | Path | None) -> list[str]:
     """What else is wrong with a document some of whose fields are, each in a line: what is found once they are left
     out, but for what is only wrong without them."""
     rest, gone = copy.deepcopy(document), []
@@ -62,7 +67,7 @@ def _besides(document: dict[str, Any], wrong: list[str]) -> list[str]:
             return []
         gone.append(left_out)
     try:
-        lines = problems(Scene(**rest))
+        lines = _problems(Scene(**rest), beside)
     except Problem:
         return []
     names = [say(path[-1]) for path in gone if len(path) == 2]
