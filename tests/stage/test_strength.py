@@ -237,3 +237,19 @@ def test_what_hangs_on_a_rope_counts_in_what_holds_still() -> None:
     jib.turn([{"euler": [0, 0, 0]}])
     weight = Performance(scene).stage.actuators.weight[0]
     assert weight == pytest.approx(9.81 * (15 * 0.9 + 30 * 1.8))
+
+
+def test_a_light_link_that_swings_a_heavy_bar_by_parallel_links_has_the_strength_for_that() -> None:
+    """At the start it holds nothing: what it takes to move tells of the bar."""
+    scene = Scene(seconds=2)
+    for name, x in (("one", -0.5), ("other", 0.5), ("driven", 0.0)):
+        scene.body(name, box=[0.05, 0.05, 1], mass=2, at=[x, 0, 1])
+        scene.joint(f"{name} top", hinge=["world", name], at=[x, 0, 1.5], axis=[0, 1, 0])
+    scene.body("bar", box=[1.2, 0.05, 0.05], mass=200, at=[0, 0, 0.5])
+    for name, x in (("one", -0.5), ("other", 0.5), ("driven", 0.0)):
+        scene.joint(f"{name} end", hinge=[name, "bar"], at=[x, 0, 0.5], axis=[0, 1, 0])
+    scene["driven"].turn([{"euler": [0, 0, 0]}, {"euler": [0, 40, 0], "time": 1.5}])
+    take = simulate(scene)
+    q = take.orientation[-1, take.index("driven")]
+    assert np.degrees(2 * np.arctan2(q[2], q[0])) == pytest.approx(40, abs=1)
+    assert take.remarks() == []

@@ -104,6 +104,7 @@ class Actuators:
     gentle: Integers  # (1,) 1 in a step in which somebody would be thrown, and that cannot be shorter
     room: Floats  # (A,) N or N·m: how much may be learnt
     pressing: Floats  # (A,) N or N·m: on top of an automatic strength, for what it presses
+    felt_inertia: Floats  # (A,) kg or kg·m²: by what its forces are measured where a structure is asked (see law.py)
     missed: Floats2  # (A, 3) the last wish less the acceleration that came of it
 
     STATE = (
