@@ -100,11 +100,15 @@ def test_what_auto_comes_to_for_a_lift_is_what_it_takes_at_its_cart() -> None:
     assert still == pytest.approx(holds(3), rel=0.002)
 
 
-def test_a_load_on_a_lift_shows_unless_its_cart_is_unlimited() -> None:
+def test_a_load_on_a_lift_shows_and_the_strength_of_the_remark_or_no_limit_raises_it() -> None:
     take = simulate(driven(1, "auto", load=20))
-    top = take.position[:, take.index("top"), 2]
-    assert top[-1] < top[0] - 0.1
-    take = simulate(driven(1, "unlimited", load=20))
-    cart = take.position[:, take.index("cart"), 0]
-    assert abs(cart[-1] - cart[0]) < 0.002
-    assert take.channels["cart.move.force"][225] == pytest.approx(holds(1, load=20), rel=0.01)
+    (remark,) = take.remarks()
+    assert take.position[-1, take.index("top"), 2] < take.position[0, take.index("top"), 2] - 0.1
+    enough = float(remark.split("strength: ")[1].split()[0])
+    assert enough > holds(1, load=20)
+    for strength in (enough, "unlimited"):
+        take = simulate(driven(1, strength, load=20))
+        cart = take.position[:, take.index("cart"), 0]
+        assert abs(cart[-1] - cart[0]) < 0.002
+        assert take.channels["cart.move.force"][225] == pytest.approx(holds(1, load=20), rel=0.01)
+        assert take.remarks() == []

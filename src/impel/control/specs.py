@@ -281,6 +281,7 @@ def make_actuators(
         room=np.zeros(n),
         pressing=np.zeros(n),
         gripped=np.zeros(n),
+        denied=np.zeros(n),
         felt_inertia=np.array([load.whole for load in loads]),
         missed=np.zeros((n, 3)),
     )

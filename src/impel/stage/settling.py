@@ -19,6 +19,7 @@ from impel.control.actuators import (
 )
 from impel.control.goals import has_goals
 from impel.control.law import (
+    TINY,
     accelerations_by,
     factor_dense,
     force_towards,
@@ -143,6 +144,7 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
             at = hold_on(actuators, handles, SMOOTH)
             invert_answer(handles, at)
         smooth, its_inverse = handles.settled[at], handles.inverse[at]
+        note_denied(actuators, handles, smooth, its_inverse)
         heavy = own + 2.0 * loose if held else math.inf
         learn(bodies, actuators, handles, stuck, inverse, smooth, its_inverse, heavy, dt_last)
     for k in range(handles.count[ACTUATORS]):
@@ -527,6 +529,20 @@ def _let_go_too(handles, h, kind):
             return
         if kind == PUSH or handles.kind[k] != ROLL:
             handles.live[k] = 0
+
+
+@kernel
+def note_denied(actuators, handles, smooth, its_inverse):
+    """Note which share of its wish each actuator is denied, were it not for friction."""
+    left, force = handles.vectors[REST], handles.vectors[EXTRA]
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        set_three(left, k, scale(get3(actuators.wish, a), math.sqrt(actuators.felt_inertia[a])))
+    forces_for(smooth, its_inverse, 3 * handles.count[ACTUATORS], left, force)
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        wish = norm(get3(actuators.wish, a)) * math.sqrt(actuators.felt_inertia[a])
+        actuators.denied[a] = norm(three(left, k)) / max(wish, TINY)
 
 
 @kernel
