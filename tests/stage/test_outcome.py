@@ -60,7 +60,8 @@ def test_a_loop_that_goes_round_no_more_is_told_and_one_that_does_is_not() -> No
 
 @pytest.mark.parametrize("strength", [20, 400])
 def test_strength_that_is_used_up_is_told_from_a_pull_that_is_too_weak(strength: float) -> None:
-    """A ball that wants through a wall; at twice its base distance's pull it no longer lacks strength."""
+    """A ball that wants through a wall; at twice its base distance's pull it no longer lacks strength. But none would
+    do."""
     scene = Scene(seconds=4, gravity=[0, 0, 0])
     scene.body("wall", box=[0.2, 1, 1], mass=1, at=[1, 0, 0])
     scene.joint("nail", weld=["wall", "world"])
@@ -69,7 +70,7 @@ def test_strength_that_is_used_up_is_told_from_a_pull_that_is_too_weak(strength:
     (line,) = simulate(scene).remarks()
     assert line.startswith("ball.move: came as far as key 0 of 1, held up since 0.")
     if strength == 20:
-        assert line.endswith('it touches wall; all its strength of 20 N is used: strength: 380 or "unlimited" would do')
+        assert "it presses against wall, held by joints.nail, with all its strength of 20 N; more would" in line
     else:
         assert line.endswith("it touches wall; a smaller base_distance or more speed makes it push harder")
 
@@ -117,8 +118,8 @@ def test_joints_that_cannot_hold_are_named_with_a_remedy_that_helps() -> None:
 
 
 def test_large_numbers_are_told_without_exponents() -> None:
-    scene = Scene(seconds=1)
-    scene.body("wall", box=[0.2, 2, 2], at=[0.5, 0, 0], fixed=True)
+    scene = Scene(seconds=1, gravity=[0, 0, 0])
+    scene.body("wall", box=[0.2, 2, 2], mass=1e6, at=[0.5, 0, 0])
     crate = scene.body("crate", box=[0.4, 0.4, 0.4], mass=400, at=[0, 0, 0])
     crate.move([[0, 0, 0], [2, 0, 0]], speed=2, base_distance=0.05, strength=8000)
     snail = scene.body("snail", sphere=0.1, at=[0, 5, 0])
@@ -214,3 +215,29 @@ def test_what_was_pressed_through_the_ground_is_told() -> None:
     with pytest.warns(UserWarning, match="overlaps ground at the start"):
         (line,) = simulate(scene).remarks()
     assert line.startswith("box: ends inside ground, its middle 0.")
+
+
+@pytest.mark.parametrize("strength", ["auto", 77])
+def test_who_presses_something_against_a_wall_is_told_so_and_no_strength_is_named(strength: object) -> None:
+    scene = Scene(seconds=2.5)
+    scene.body("wall", box=[0.2, 2, 2], fixed=True, at=[1.0, 0, 1])
+    scene.body("crate", box=[0.3, 0.3, 0.3], mass=3, at=[0.75, 0, 0.8])
+    hand = scene.body("hand", box=[0.06, 0.2, 0.2], mass=1, at=[0.57, 0, 0.8])
+    hand.move([[0.57, 0, 0.8], {"at": [0.65, 0, 0.8], "time": 0.2, "hold": 5}, [0.2, 0, 0.8]], strength=strength)
+    hand.turn([{"euler": [0, 0, 0]}])
+    (line,) = simulate(scene).remarks()
+    assert "would do" not in line
+    assert "it presses crate against wall" in line
+    assert ("with all its strength" in line) == (strength == "auto")
+
+
+def test_what_was_pressed_in_vain_for_a_while_is_told() -> None:
+    scene = Scene(seconds=4)
+    scene.body("ground", plane={}, fixed=True)
+    crate = scene.body("crate", box=[0.3, 0.3, 0.3], mass=3, at=[0.75, 0, 0.15])
+    scene.joint("nail", weld=["world", crate], until=2)
+    hand = scene.body("hand", box=[0.06, 0.2, 0.2], mass=1, at=[0.4, 0, 0.15])
+    hand.move([[0.4, 0, 0.15], {"at": [1.0, 0, 0.15], "time": 1}])
+    hand.turn([{"euler": [0, 0, 0]}])
+    (line,) = simulate(scene).remarks()
+    assert line.startswith("hand.move: pressed crate in vain with all its strength of ")

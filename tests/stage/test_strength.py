@@ -237,3 +237,51 @@ def test_what_hangs_on_a_rope_counts_in_what_holds_still() -> None:
     jib.turn([{"euler": [0, 0, 0]}])
     weight = Performance(scene).stage.actuators.weight[0]
     assert weight == pytest.approx(9.81 * (15 * 0.9 + 30 * 1.8))
+
+
+def test_a_light_link_that_swings_a_heavy_bar_by_parallel_links_has_the_strength_for_that() -> None:
+    """At the start it holds nothing: what it takes to move tells of the bar."""
+    scene = Scene(seconds=2)
+    for name, x in (("one", -0.5), ("other", 0.5), ("driven", 0.0)):
+        scene.body(name, box=[0.05, 0.05, 1], mass=2, at=[x, 0, 1])
+        scene.joint(f"{name} top", hinge=["world", name], at=[x, 0, 1.5], axis=[0, 1, 0])
+    scene.body("bar", box=[1.2, 0.05, 0.05], mass=200, at=[0, 0, 0.5])
+    for name, x in (("one", -0.5), ("other", 0.5), ("driven", 0.0)):
+        scene.joint(f"{name} end", hinge=[name, "bar"], at=[x, 0, 0.5], axis=[0, 1, 0])
+    scene["driven"].turn([{"euler": [0, 0, 0]}, {"euler": [0, 40, 0], "time": 1.5}])
+    take = simulate(scene)
+    q = take.orientation[-1, take.index("driven")]
+    assert np.degrees(2 * np.arctan2(q[2], q[0])) == pytest.approx(40, abs=1)
+    assert take.remarks() == []
+
+
+def waiter(load: float, strengths: dict[str, float]) -> Scene:
+    """A light arm whose tray a box lies on from the start."""
+    scene = Scene(seconds=2)
+    scene.body("upper", capsule={"radius": 0.04, "length": 0.5}, mass=2, at=[0.25, 0, 1.1], euler=[0, 90, 0])
+    scene.body("fore", capsule={"radius": 0.035, "length": 0.4}, mass=1.2, at=[0.7, 0, 1.1], euler=[0, 90, 0])
+    scene.body("tray", box=[0.4, 0.4, 0.03], mass=0.6, at=[1.1, 0, 1.1])
+    scene.body("box", box=[0.15, 0.15, 0.15], mass=load, at=[1.1, 0, 1.191])
+    for name, pair, x in (("shoulder", ["world", "upper"], 0), ("elbow", ["upper", "fore"], 0.5)):
+        scene.joint(name, hinge=pair, at=[x, 0, 1.1], axis=[0, 1, 0])
+    scene.joint("wrist", hinge=["fore", "tray"], at=[0.9, 0, 1.1], axis=[0, 1, 0])
+    for name, tilt in (("upper", 90), ("fore", 90), ("tray", 0)):
+        scene[name].turn([{"euler": [0, tilt, 0]}], strength=strengths.get(f"{name}.turn", "auto"))
+    return scene
+
+
+@pytest.mark.parametrize("load", [5, 15, 40])
+def test_a_load_that_slides_off_at_once_is_told_with_the_strengths_that_carry_it(load: float) -> None:
+    def lowest(strengths: dict[str, float]) -> tuple[float, Take]:
+        take = simulate(waiter(load, strengths))
+        return float(take.position[:, take.index("box"), 2].min()), take
+
+    low, take = lowest({})
+    assert low < 0.9
+    remark = take.remarks()[0]
+    assert "(it carries box)" in remark
+    named = {remark.split(":")[0]: number_in(remark)}
+    named |= {who: float(number) for number, who in re.findall(r"([0-9.]+) for ([a-z.]+)", remark)}
+    low, take = lowest(named)
+    assert low > 1.15
+    assert take.remarks() == []

@@ -92,6 +92,7 @@ class Actuators:
     applied: Floats2  # (A, 3) and after
     saturated: Floats  # (A,) 1 while the strength is not enough
     gripped: Floats  # (A,) N or N·m: what would overcome the friction that holds it, where its strength does not; or 0
+    denied: Floats  # (A,) which share of what it wishes cannot be had as things stand; 0 where a tree can tell
     done: Floats  # (A,) 1 since the last key was reached
     # The key that its target has passed last and its body has yet to, counted over laps, or -1; how near the body came
     # to it, and how long ago.
@@ -104,11 +105,12 @@ class Actuators:
     gentle: Integers  # (1,) 1 in a step in which somebody would be thrown, and that cannot be shorter
     room: Floats  # (A,) N or N·m: how much may be learnt
     pressing: Floats  # (A,) N or N·m: on top of an automatic strength, for what it presses
+    felt_inertia: Floats  # (A,) kg or kg·m²: by what its forces are measured where a structure is asked (see law.py)
     missed: Floats2  # (A, 3) the last wish less the acceleration that came of it
 
     STATE = (
         "segment", "u", "lap", "pose", "tangent", "offset", "wish", "spared", "learnt", "asked", "lent", "applied",
-        "saturated", "gripped", "done", "heading", "reached", "last_velocity", "last_momentum", "last_rate",
+        "saturated", "gripped", "denied", "done", "heading", "reached", "last_velocity", "last_momentum", "last_rate",
     )  # fmt: skip
 
 
@@ -161,7 +163,7 @@ def want(bodies, actuators, dt, dt_last):
         set3(actuators.last_rate, a, rate)
         set3(actuators.spared, a, (0.0, 0.0, 0.0))
         set3(actuators.lent, a, (0.0, 0.0, 0.0))
-        actuators.pressing[a] = actuators.gripped[a] = 0.0
+        actuators.pressing[a] = actuators.gripped[a] = actuators.denied[a] = 0.0
         actuators.room[a] = min(0.5 * actuators.strength[a], actuators.most_learnt[a])
     if actuators.scripted == 1:
         if len(actuators.frames.key) > 0:

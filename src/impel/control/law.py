@@ -18,6 +18,10 @@ NOTHING = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 # λ: what takes 5 times the force that would accelerate the whole structure is not worth pulling at. At full stretch an
 # arm's tip would need ever larger forces to go farther, and none of them would help.
 BLOCKED = 0.2
+# Times the mass of its structure, or its inertia about itself: what an actuator feels at a lever at most. Which levers
+# are worth pulling at its own easiest direction tells: a scissor lift of six stages feels like 120 times its mass. What
+# has to go √(LEVERS/λ) = 70 times as fast as what drives it is as good as at a dead centre, where no force is enough.
+LEVERS = 1000.0
 REDUNDANT = 1e-9  # of its diagonal entry: a smaller pivot is rounding (what holds yields by more, see settling.py)
 REFINED = 16  # times; the error is (λ²/(w² + λ²))¹⁶, 3e-7 where four actuators together move the whole structure
 PRESSING = 0.01  # of the easiest direction: as much counts a force that presses what is in the way
@@ -98,6 +102,13 @@ def solve_half(factor, first, n, x):
         for k in range(i + 1, n):
             x[k] -= x[i] * factor[i, k]
         i += 1
+
+
+@kernel
+def felt_inertia(ease, whole):
+    """By what to measure the forces of an actuator that moves its body with such ease, summed over all directions:
+    by its structure's inertia, or, where a lever leaves less than λ of the ease of that, by the lever's."""
+    return whole if ease * whole >= BLOCKED else min(BLOCKED / max(ease, TINY), LEVERS * whole)
 
 
 @kernel

@@ -130,12 +130,14 @@ def make_actuators(
     linkage: Linkage | None = None,
     agreed: Sequence[Agreed] = (),
     leaders: Sequence[int] | None = None,
+    borne: Sequence[tuple[float, float]] | None = None,
 ) -> Actuators:
     """Gather actuators, their targets on the first keys of their paths.
 
     `ties` say how bodies hang together; `gravity`, in m/s², is for strengths that are not given, and for bounds of what
     is learnt. A `linkage` that is given was made for actuators that act in the same places. `agreed` are appointments;
-    `leaders`, for each actuator, the first of those that it is in step with, or -1.
+    `leaders`, for each actuator, the first of those that it is in step with, or -1. `borne` is what each at least has
+    to hold and to move, by levers that no tree knows of.
     """
     n = len(specs)
     actors: dict[str, dict[int, int]] = {"move": {}, "turn": {}}
@@ -178,6 +180,10 @@ def make_actuators(
         return np.array([getattr(s, name) for s in specs], float)
 
     loads = [_loads(s, bodies, linkage, int(k), int(i), gravity) for s, k, i in zip(specs, member, structure)]
+    loads = [
+        load._replace(weight=max(load.weight, weight), inertia=max(load.inertia, inertia))
+        for load, (weight, inertia) in zip(loads, borne or [(0.0, 0.0)] * n, strict=True)
+    ]
     rubs = [_rubs(s, load, bodies, linkage, int(i), ties) for s, load, i in zip(specs, loads, structure)]
     asked = [demands(clocks, paths, a) if s.course is None else _sought(s, bodies) for a, s in enumerate(specs)]
     asked = _at_points(specs, asked, actors["turn"])
@@ -275,6 +281,8 @@ def make_actuators(
         room=np.zeros(n),
         pressing=np.zeros(n),
         gripped=np.zeros(n),
+        denied=np.zeros(n),
+        felt_inertia=np.array([load.whole for load in loads]),
         missed=np.zeros((n, 3)),
     )
 

@@ -40,7 +40,7 @@ from impel.stage.handles import (
     still_answers,
     take_hold,
 )
-from impel.stage.holding import SLOWED, note_yields
+from impel.stage.holding import SLOWED, feel_levers, note_yields
 from impel.stage.limbs import bending_at, foresee_slack
 from impel.stage.settling import note_damping, settle
 
@@ -68,6 +68,7 @@ def ask(bodies, joints, contacts, actuators, handles, s, gravity, dt, dt_last, i
         push_all(bodies, joints, handles)
         note_yields(bodies, handles)
         note_asked(actuators, handles, s)
+        feel_levers(bodies, actuators, handles)
     for n in range(handles.count[ISLANDS]):
         look_back(joints, handles, handles.island[n])
     settle(bodies, joints, actuators, handles, gravity, dt_last)

@@ -22,6 +22,7 @@ from impel.physics.contact import Contacts, coating_row, room_for_tables
 from impel.physics.friction import TAKEN
 from impel.physics.sleep import rouse_all
 from impel.scene.scene import Scene
+from impel.stage.burdens import borne_in_loops, posed
 from impel.stage.compile import Compiled, coatings_of, pace_of
 from impel.stage.state import Stage
 from impel.stage.walkers import rewished
@@ -71,7 +72,11 @@ def _driven(stage: Stage, compiled: Compiled, scene: Scene, before: Actuators) -
     specs = [spec if wish.wish is was.wish else spec_of(wish, compiled.solids, index) for wish, was, spec in pairs]
     moved = [_where(spec) for spec in specs] != [_where(spec) for spec in compiled.specs]
     linkage = None if moved else before.linkage
-    actuators = actuators_of(specs, compiled.start, compiled.ties, scene, compiled.troupe, linkage)
+    borne = compiled.borne
+    if stage.joints is not None and (moved or stage.gravity != scene.world.gravity):
+        start = posed(compiled.start, stage.joints, compiled.start.position, compiled.start.orientation)
+        borne = borne_in_loops(*start, specs, compiled.ties, scene.world.gravity)
+    actuators = actuators_of(specs, compiled.start, compiled.ties, scene, compiled.troupe, linkage, borne)
     for a, (spec, was) in enumerate(zip(specs, compiled.specs)):
         if len(actuators.frames.key) > 0:
             _find_frames(actuators, before, stage.bodies, a, spec is was)
@@ -84,7 +89,7 @@ def _driven(stage: Stage, compiled: Compiled, scene: Scene, before: Actuators) -
     if isinstance(scene.world.step, str):
         slow_to(actuators, specs, pace.frame_seconds / pace.steps)
     keys = [path_keys(wish)[1] if wish.wish is not was.wish else k for (wish, was, _), k in zip(pairs, compiled.keys)]
-    return actuators, compiled._replace(pace=pace, keys=keys, wishes=wishes, specs=specs)
+    return actuators, compiled._replace(pace=pace, keys=keys, wishes=wishes, specs=specs, borne=borne)
 
 
 def _find_frames(other: Actuators, now: Actuators, bodies: Bodies, a: int, same: bool) -> None:

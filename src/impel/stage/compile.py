@@ -29,6 +29,7 @@ from impel.scene.joints import Joint
 from impel.scene.scene import Scene
 from impel.scene.spans import Span
 from impel.scene.values import WORLD
+from impel.stage.burdens import Burden, borne_in_loops
 from impel.stage.handles import make_handles
 from impel.stage.pushes import make_pushes
 from impel.stage.script import make_script
@@ -71,6 +72,7 @@ class Compiled(NamedTuple):
     ties: list[Tie]  # ... and hang together
     wishes: list[Wish]  # what actors want now ...
     specs: list[ActuatorSpec]  # ... and what that makes of their actuators
+    borne: list[Burden]  # what these have to hold and to move by levers, as all is placed at the start
     spring_step: float  # s: the longest step that shows how the fastest spring of a joint swings
 
 
@@ -102,7 +104,8 @@ def compile_scene(scene: Scene, *, source: str = "scene") -> tuple[Stage, Compil
     wishes = wishes_of(scene, index)
     actuator_specs = [spec_of(wish, solids, index) for wish in wishes]
     ties = ties_of(joints, specs, bodies) if wishes else []
-    actuators = actuators_of(actuator_specs, bodies, ties, scene, troupe) if wishes else None
+    borne = borne_in_loops(bodies, joints, actuator_specs, ties, scene.world.gravity)
+    actuators = actuators_of(actuator_specs, bodies, ties, scene, troupe, borne=borne) if wishes else None
     _let_sleep(bodies, specs, wishes)
     stage = Stage(
         bodies=bodies,
@@ -142,6 +145,7 @@ def compile_scene(scene: Scene, *, source: str = "scene") -> tuple[Stage, Compil
         ties=ties,
         wishes=wishes,
         specs=actuator_specs,
+        borne=borne,
         spring_step=spring_step,
     )
 

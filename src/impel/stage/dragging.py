@@ -89,7 +89,7 @@ def overcome(actuators, handles, dt_last):
     slow = 0.0
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        if norm(three(left, k)) > HINDERED * swiftest(actuators, a) * math.sqrt(actuators.whole_inertia[a]):
+        if norm(three(left, k)) > HINDERED * swiftest(actuators, a) * math.sqrt(actuators.felt_inertia[a]):
             return False
         slow = max(slow, ARRIVED * swiftest(actuators, a) * actuators.arm[a])
     found, pressed, soon = False, 0.0, -math.expm1(-dt_last / SOON)
@@ -120,7 +120,7 @@ def _led(actuators, handles, h):
     """How a handle would accelerate by the forces that are missing."""
     led = 0.0
     for j in range(3 * handles.count[ACTUATORS]):
-        size = math.sqrt(actuators.whole_inertia[handles.source[j]])
+        size = math.sqrt(actuators.felt_inertia[handles.source[j]])
         led += handles.answer[h, j] * size * handles.vectors[GAIN, j]
     return led
 
@@ -139,7 +139,7 @@ def _can(actuators, handles, h, most):
     k = handles.dragged[h] - 1
     a = handles.actuator[k]
     wish = max(norm(three(handles.vectors[FORCE], k)), norm(three(handles.vectors[GAIN], k)))
-    needs = most + math.sqrt(actuators.whole_inertia[a]) * wish
+    needs = most + math.sqrt(actuators.felt_inertia[a]) * wish
     if needs <= strength_of(actuators, a) + actuators.automatic[a] * most:
         return True
     actuators.gripped[a] = max(actuators.gripped[a], needs)

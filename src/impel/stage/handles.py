@@ -81,6 +81,7 @@ class Handles:
     kind: Integers  # (H,) ACTUATOR ...
     source: Integers  # (H,) the actuator, the place of the limit in `joints.active`, or the pair
     live: Integers  # (H,) 1 while it holds
+    carries: Integers  # (H,) 1 where something loose lies on a structure that is held
     most_load: Floats  # (H,) what it can hold, over what the contact is pressed with
     bears: Floats  # (H,) of the PUSH handle of a sole: with how much it is pressed now
     # Of friction under a body that lies by itself (see dragging.py); all 0 for others.
@@ -180,6 +181,7 @@ def make_handles(actuators: Actuators, solids: Bodies, joints: Joints | None) ->
         kind=np.zeros(handles, np.int64),
         source=np.zeros(handles, np.int64),
         live=np.zeros(handles, np.int64),
+        carries=np.zeros(handles, np.int64),
         most_load=np.zeros(handles),
         bears=np.zeros(handles),
         dragged=np.zeros(handles, np.int64),
@@ -351,6 +353,12 @@ def note_asked(actuators, handles, s):
         handles.asked_body[h, 0], handles.asked_body[h, 1] = handles.body[h, 0], handles.body[h, 1]
         for c in range(COLUMNS):
             handles.asked_row[h, c] = handles.row[h, c]
+    forget_sets(handles)
+
+
+@kernel
+def forget_sets(handles):
+    """Whatever was known of what holds is no longer."""
     for at in range(SETS):
         handles.held[at], handles.inverted[at] = -1, 0
     for i in range(MOST):

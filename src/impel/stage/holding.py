@@ -2,7 +2,7 @@
 
 import math
 
-from impel.control.law import factor_dense, factor_rows, invert, solve_dense
+from impel.control.law import factor_dense, factor_rows, felt_inertia, invert, solve_dense
 from impel.kernel import kernel
 from impel.motion.rotations import dot, get3, get3_at, sub
 from impel.stage.handles import (
@@ -23,9 +23,11 @@ from impel.stage.handles import (
     SETS,
     TWIST,
     ease,
+    forget_sets,
 )
 
-NOTHING, ALL, SMOOTH = range(3)  # what holds: all that is live, that without friction, or nothing, the first of sets
+# What holds: nothing, the first of sets; all that is live; that without friction; or only what ties loads to actors.
+NOTHING, ALL, SMOOTH, LOADS = range(4)
 
 # Of how a handle answers itself: by so much yields what holds it, so that rows that say nothing new share their load
 # alike. By less, rounding would decide who bears it.
@@ -93,6 +95,44 @@ def _heft(bodies, handles, foot, turns):
 
 
 @kernel
+def feel_levers(bodies, actuators, handles):
+    """Note by what to measure the forces of each actuator: as its structure answers where nothing holds it; and with
+    what is loose and lies on it, if that is jointed to something that cannot move. It may lie at the end of a lever."""
+    loaded = False
+    for h in range(3 * handles.count[ACTUATORS], handles.count[HANDLES]):
+        handles.carries[h] = 1 if _carries(bodies, handles, h) else 0
+        loaded |= handles.carries[h] == 1
+    for k in range(handles.count[ACTUATORS]):
+        a, h = handles.actuator[k], 3 * k
+        ease = handles.answer[h, h] + handles.answer[h + 1, h + 1] + handles.answer[h + 2, h + 2]
+        actuators.felt_inertia[a] = felt_inertia(ease, actuators.whole_inertia[a])
+    if not loaded:
+        return
+    answer = handles.settled[hold_on(actuators, handles, LOADS)]
+    for k in range(handles.count[ACTUATORS]):
+        a, h = handles.actuator[k], 3 * k
+        ease = (answer[h, h] + answer[h + 1, h + 1] + answer[h + 2, h + 2]) / actuators.felt_inertia[a]
+        if _is_held(handles, actuators.body[a]):
+            actuators.felt_inertia[a] = felt_inertia(ease, actuators.whole_inertia[a])
+    forget_sets(handles)
+
+
+@kernel
+def _carries(bodies, handles, h):
+    """Whether a handle is of a contact between a structure that is held and something loose."""
+    a, b = handles.body[h, 0], handles.body[h, 1]
+    if handles.kind[h] <= LIMIT or handles.acts[a] + handles.acts[b] != 1:
+        return False
+    own, other = (a, b) if handles.acts[a] == 1 else (b, a)
+    return _is_held(handles, own) and bodies.inverse_mass[other] > 0.0 and not _is_held(handles, other)
+
+
+@kernel
+def _is_held(handles, body):
+    return handles.island_of[body] >= 0 and handles.floats[body] == 0
+
+
+@kernel
 def hold_on(actuators, handles, what):
     """Find how the actuators' handles answer while what is live holds: all of it, what needs no friction, or nothing;
     in the units of law.py. What they do anyway goes to `vectors`. Returns where among the sets that stands."""
@@ -100,11 +140,15 @@ def hold_on(actuators, handles, what):
     if what != NOTHING:
         for h in range(n, handles.count[HANDLES]):
             gripping = handles.kind[h] == GRIP or handles.kind[h] == TWIST
-            if handles.live[h] == 1 and not (gripping and what == SMOOTH):
+            if (
+                handles.live[h] == 1
+                and not (gripping and what == SMOOTH)
+                and (what != LOADS or handles.carries[h] == 1)
+            ):
                 handles.listed[m] = h
                 m += 1
     at, known = _place_of_set(handles, m)
-    if what != SMOOTH:
+    if what in (NOTHING, ALL):
         handles.count[AT], handles.count[ALIVE] = at, m
     alive, support, through, out = handles.alive[at], handles.support[at], handles.through[at], handles.settled[at]
     if not known:
@@ -124,13 +168,13 @@ def hold_on(actuators, handles, what):
         solve_dense(support, m, column)
     anyway = handles.vectors[ANYWAY]
     for i in range(n):
-        size = math.sqrt(actuators.whole_inertia[handles.source[i]])
+        size = math.sqrt(actuators.felt_inertia[handles.source[i]])
         for j in range(first, n + 1):
             value = answer[i, j] if j < n else handles.bias[i]
             for k in range(m):
                 value -= answer[i, alive[k]] * through[j, k]
             if j < n:
-                out[i, j] = size * value * math.sqrt(actuators.whole_inertia[handles.source[j]])
+                out[i, j] = size * value * math.sqrt(actuators.felt_inertia[handles.source[j]])
             else:
                 anyway[i] = size * value
     return at

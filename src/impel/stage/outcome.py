@@ -1,20 +1,18 @@
 """How it ended for the actors: who did not come to its last key, since when and why, and who was too weak."""
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from impel.control.appointments import ACTIVE
 from impel.geometry.kinds import INNER
-from impel.physics.coating import FRICTION
-from impel.physics.joints import AT_A, AT_B
 from impel.scene import Scene
 from impel.stage.compile import Compiled
 from impel.stage.reasons import Ending, depths, in_the_way, still_expected, waits_for, why_missed
-from impel.stage.script import FROM
 from impel.stage.state import Stage
+from impel.stage.strain import DENIED, IN_VAIN, NO_STRAIN, PROGRESS, USED_UP, Seen, overload, strain_of, tells
 from impel.stage.wishes import is_goal
 
 Floats = NDArray[np.float64]
@@ -24,24 +22,24 @@ CREEP = 0.05  # of the base distance: who gets no farther than this is held up .
 PATIENCE = 0.5  # s: ... if it takes so long, ...
 PATIENCE_SHARE = 4.0  # ... and so many times as long as it would usually take
 STANDS = 0.5  # of its pace: a slower clock waits for its body
-LONG = 0.5  # s: a strength that is used up for so long in all shows
-LEVEL = 0.5  # cosine: a wish that is less than 30° from level does not lift what is in its way
-SURE = 1.2  # times what was missing: the strength that will do
 LITTLE_OFF, LITTLE_TURNED = 0.01, math.radians(1.0)  # m and rad: so near the last key, which is past, it has come to it
 BURIED = 1e-3  # m
 
 
-def outcomes(end: Ending, time: Floats, lengths: Floats, felt: Floats) -> list[dict[str, Any]]:
+def outcomes(
+    end: Ending, time: Floats, lengths: Floats, felt: Floats, position: Floats, orientation: Floats
+) -> list[dict[str, Any]]:
     """The events "held up" and "out of time": one for each actuator that did not come to its last key, or, on a loop,
     that goes round no more; "goal missed" for goals that never came up, "appointment open" for appointments that are
     still waited for, and "buried" for bodies that ended up in something fixed.
 
-    `lengths` (S,) are those of the segments of all paths, in metres or radians; `felt` (F, A, 2) tells how far each
-    actuator had come, and whether its strength was used up.
+    `lengths` (S,) are those of the segments of all paths, in metres or radians; `felt` (F, A, FELT) is what was noted
+    of the actuators, `position` and `orientation` of the bodies' shapes.
     """
-    compiled, stage, told = end.compiled, end.stage, end.told
+    compiled, stage = end.compiled, end.stage
     actuators = stage.actuators
-    progress, saturated = felt[:, :, 0], felt[:, :, 1]
+    progress, used_up = felt[:, :, PROGRESS], felt[:, :, USED_UP] > 0.0
+    seen = Seen(time, felt, position, orientation)
     last_time = float(time[-1])
     events = [*_untried(compiled, stage, last_time), *_open(end, last_time), *_buried(end, last_time)]
     for a, label in enumerate(compiled.actuators):
@@ -53,13 +51,9 @@ def outcomes(end: Ending, time: Floats, lengths: Floats, felt: Floats) -> list[d
         speed = base * float(actuators.stiffness[a] / actuators.damping[a])
         first, last = actuators.paths.first_segment[a : a + 2]
         left = float(lengths[first:last].sum() - progress[-1, a])
-        needs, carrying = 0.0, []
-        if saturated[:, a].any():
-            carrying = _loose(stage, int(actuators.body[a]), _met(compiled, stage, told, time[saturated[:, a] > 0.0]))
-            taken = _taken(stage, int(actuators.body[a]))
-            needs = _enough(stage, a, carrying, taken)
-            carrying = sorted({*carrying, *(load.body for load in taken)})
-            events += _overload(compiled, stage, a, time, saturated[:, a], needs, carrying)
+        strain = strain_of(end, seen, a) if used_up[:, a].any() else NO_STRAIN
+        if tells(strain):
+            events.append(overload(end, a, strain))
         if not loops and (actuators.done[a] == 1.0 or left <= NEAR * base):
             continue
         turns, little = actuators.paths.turns[a] == 1, LITTLE_TURNED if actuators.paths.turns[a] == 1 else LITTLE_OFF
@@ -77,8 +71,9 @@ def outcomes(end: Ending, time: Floats, lengths: Floats, felt: Floats) -> list[d
             held = True
             details |= {"because": waits}
         elif held:
-            used_up = bool(saturated[since:, a].mean() > 0.5)
-            details |= {"because": in_the_way(end, a, float(time[since]), needs if used_up else 0.0)}
+            spent = bool(used_up[since:, a].mean() > 0.5)
+            denied = bool(felt[since:, a, DENIED].mean() > IN_VAIN)
+            details |= {"because": in_the_way(end, a, float(time[since]), spent, denied, strain.needs)}
         elif timed and actuators.u[a] == 1.0 and actuators.segment[a] == last - first - 1:  # its target is there
             if left <= little:
                 continue
@@ -175,110 +170,6 @@ def and_why(end: Ending) -> list[dict[str, Any]]:
             event = event | {"details": event["details"] | why_missed(end, event)}
         events.append(event)
     return events
-
-
-def _overload(
-    compiled: Compiled, stage: Stage, a: int, time: Floats, saturated: Floats, needs: float, carrying: list[int]
-) -> list[dict[str, Any]]:
-    """The event "overloaded" for an actuator whose strength was used up for long."""
-    assert stage.actuators is not None
-    frames = np.flatnonzero(saturated > 0.0)
-    seconds = len(frames) * float(time[1] - time[0]) if len(time) > 1 else 0.0
-    if seconds < LONG:
-        return []
-    details = {
-        "seconds": seconds,
-        "strength": float(stage.actuators.strength[a]),
-        "needs": needs,
-        "carrying": [compiled.bodies[i] for i in carrying],
-    }
-    return [
-        {"time": float(time[frames[0]]), "kind": "overloaded", "subject": compiled.actuators[a], "details": details}
-    ]
-
-
-class Taken(NamedTuple):
-    """What a joint gives to a body to carry that was not there from the start."""
-
-    body: int
-    reach: float  # m: how far away it may be held
-
-
-def _taken(stage: Stage, body: int) -> list[Taken]:
-    if stage.script is None or stage.joints is None:
-        return []
-    found = []
-    for k, holds in zip(stage.script.joint, stage.script.holds):
-        joint, fixed = stage.joints.each[k], stage.joints.fixed[k]
-        if holds[FROM] > 0.0 and body in (joint["a"], joint["b"]):
-            other = int(joint["b"] if joint["a"] == body else joint["a"])
-            reach = sum(float(np.linalg.norm(fixed[at : at + 3])) for at in (AT_A, AT_B))
-            if stage.bodies.inverse_mass[other] > 0.0:
-                found.append(Taken(other, reach))
-    return found
-
-
-def _enough(stage: Stage, a: int, carrying: list[int], taken: list[Taken]) -> float:
-    """A strength that would do, a little more than what was missing: what holds its own structure, what is loose and
-    touches that, and what it takes; or, where that is little, what brakes from the speed of its path. The friction of
-    joints is learnt, up to half the strength."""
-    actuators = stage.actuators
-    assert actuators is not None
-    pull = actuators.inertia[a] * actuators.stiffness[a] * actuators.base[a]
-    gravity = float(np.linalg.norm(stage.gravity))
-    load = gravity * float(actuators.arm[a]) * sum(stage.bodies.mass[i] * _felt(stage, a, i) for i in carrying)
-    for each in taken:
-        mass, arm = float(stage.bodies.mass[each.body]), each.reach if actuators.paths.turns[a] == 1 else 1.0
-        load += mass * (gravity * arm + float(actuators.stiffness[a] * actuators.base[a]) * arm**2)
-    needed = max(float(actuators.weight[a]) + load, 2 * float(pull)) + 2 * float(actuators.rubs[a])
-    return SURE * max(needed, float(actuators.strength[a]) if math.isfinite(actuators.strength[a]) else 0.0)
-
-
-def _felt(stage: Stage, a: int, body: int) -> float:
-    """Which share of the weight of something loose asks for strength: of what it pushes along the ground, twice its
-    friction, which is learnt, and that only up to half the strength (see `room` in control/actuators.py)."""
-    actuators, contacts, up = stage.actuators, stage.contacts, np.array(stage.gravity)
-    if actuators is None or contacts is None or actuators.paths.turns[a] == 1:
-        return 1.0
-    offset, size = actuators.offset[a], float(np.linalg.norm(actuators.offset[a]) * np.linalg.norm(up))
-    if abs(float(offset @ up)) > LEVEL * size:
-        return 1.0
-    for p in np.flatnonzero(contacts.touching != 0.0):
-        pair = contacts.pair[p]
-        if body in pair and stage.bodies.inverse_mass[pair].min() == 0.0:
-            return 2 * float(contacts.material[p, FRICTION])
-    return 1.0
-
-
-def _met(compiled: Compiled, stage: Stage, told: list[dict[str, Any]], when: Floats) -> set[tuple[int, int]]:
-    """The pairs of bodies that touched at one of these times: from those that do now back through what was told."""
-    if stage.contacts is None:
-        return set()
-    index = {name: i for i, name in enumerate(compiled.bodies)}
-    now = {(int(a), int(b)) for a, b in np.sort(stage.contacts.pair[stage.contacts.touching != 0.0], axis=1)}
-    met: set[tuple[int, int]] = set()
-    later = len(when)
-    for event in reversed([e for e in told if e["kind"] in ("contact begins", "contact ends")]):
-        earlier = int(np.searchsorted(when, event["time"]))
-        if earlier < later:
-            met |= now
-            later = earlier
-        a, b = sorted((index[event["subject"]], index[event["details"]["with"]]))
-        (now.discard if event["kind"] == "contact begins" else now.add)((a, b))
-    return met | now if later > 0 else met
-
-
-def _loose(stage: Stage, body: int, met: set[tuple[int, int]]) -> list[int]:
-    """What can move, is no part of the structure of a body, and touched it or something that did."""
-    assert stage.actuators is not None
-    whole, movable = stage.actuators.whole, stage.bodies.inverse_mass > 0.0
-    own = {int(whole[body])}
-    grown = True
-    while grown:
-        found = {int(whole[j]) for pair in met for i, j in (pair, pair[::-1]) if whole[i] in own and movable[j]}
-        grown = not found <= own
-        own |= found
-    return [i for i in range(len(movable)) if movable[i] and whole[i] in own and whole[i] != whole[body]]
 
 
 def _keys(compiled: Compiled, actuators: Any, a: int) -> dict[str, Any]:

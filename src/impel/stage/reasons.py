@@ -37,8 +37,9 @@ class Ending(NamedTuple):
     told: list[Event]  # events until then
 
 
-def in_the_way(end: Ending, a: int, since: float, needs: float) -> str:
-    """What keeps an actor from getting on since then, and what would help: so much strength, if it is that."""
+def in_the_way(end: Ending, a: int, since: float, spent: bool, denied: bool, needs: float) -> str:
+    """What keeps an actor from getting on since then, and what would help. Its strength may be `spent`, or its wish
+    `denied` to it, however strong it is; and it is said which strength it needs, if that is known."""
     stage, actuators = end.stage, end.stage.actuators
     assert actuators is not None
     body, turns = int(actuators.body[a]), bool(actuators.paths.turns[a])
@@ -46,19 +47,42 @@ def in_the_way(end: Ending, a: int, since: float, needs: float) -> str:
         if reason:
             return reason
     touched = _touched(end, a)
-    against = f"it touches {', '.join(touched)}; " if touched else ""
+    names = [end.compiled.bodies[i] for i in touched]
+    against = f"it touches {', '.join(names)}; " if touched else ""
     strength = f"its strength of {plain(float(actuators.strength[a]), 3)} {'N·m' if turns else 'N'}"
     if actuators.gripped[a] > 0.0:
         enough = plain(ENOUGH * float(actuators.gripped[a]), 2)
         return f'friction holds it, against {strength}: strength: {enough} or "unlimited" would do'
-    if needs > 0.0 and not touched and actuators.rubs[a] + actuators.weight[a] > actuators.strength[a]:
-        rubs = f"the friction of {', '.join(_rubbing(end, body))} holds it"
-        return f'{rubs}, against {strength}: strength: {plain(needs, 2)} or "unlimited" would do'
-    if needs > 0.0:
-        return f'{against}all {strength} is used: strength: {plain(needs, 2)} or "unlimited" would do'
+    cure = f': strength: {plain(needs, 2)} or "unlimited" would do' if needs > 0.0 else ""
+    if spent and not touched and actuators.rubs[a] + actuators.weight[a] > actuators.strength[a]:
+        return f"the friction of {', '.join(_rubbing(end, body))} holds it, against {strength}{cure}"
+    pressed = _held_by(end, a, touched) if denied else ""
+    if spent and pressed:
+        return f"it presses {pressed} with all {strength}; more would only press harder"
+    if spent:
+        return f"{against}all {strength} is used{cure}"
     if not touched and stage.joints is not None and _ties(stage.joints, body).any() and not turns:
         return "its joints do not let it get nearer: its way may lead out of reach"
+    if pressed and not pressed.startswith("against"):
+        against = f"it presses {pressed}; "
     return f"{against}a smaller {'base_angle' if turns else 'base_distance'} or more speed makes it push harder"
+
+
+def _held_by(end: Ending, a: int, touched: list[int]) -> str:
+    """What of this an actor presses, and what cannot move holds it; nothing if nothing does."""
+    actuators, joints, bodies, names = end.stage.actuators, end.stage.joints, end.stage.bodies, end.compiled.bodies
+    assert actuators is not None
+    pressed, seen = ", ".join(names[i] for i in touched), list(touched)
+    for i in seen if actuators.paths.turns[a] == 0 else ():
+        if bodies.inverse_mass[i] > 0.0:
+            seen += sorted(_leads_into(end, i, actuators.offset[a])[0] - {*seen, int(actuators.body[a])})
+    firm = [i for i in seen if bodies.inverse_mass[i] == 0.0]
+    if firm:
+        behind = [names[i] for i in firm if i not in touched]
+        return f"{pressed} against {', '.join(behind)}" if behind else f"against {pressed}"
+    each = [] if joints is None else [joint for joint in joints.each if joints.broken[joint["index"]] == HOLDS]
+    ties = [end.compiled.joints[joint["index"]] for joint in each if {int(joint["a"]), int(joint["b"])} & set(touched)]
+    return f"against {pressed}, held by {', '.join(f'joints.{name}' for name in ties)}," if ties else ""
 
 
 def _rubbing(end: Ending, body: int) -> list[str]:
@@ -276,20 +300,29 @@ def _number(scene: Scene, moment: Any) -> int | None:
     return list(scene.appointments).index(moment) if isinstance(moment, str) else None
 
 
-def _touched(end: Ending, a: int) -> list[str]:
+def _touched(end: Ending, a: int) -> list[int]:
     """What touches an actor: where its wish leads into some of it, that."""
-    contacts, actuators = end.stage.contacts, end.stage.actuators
-    if contacts is None or actuators is None:
+    actuators = end.stage.actuators
+    if end.stage.contacts is None or actuators is None:
         return []
-    body, offset = int(actuators.body[a]), actuators.offset[a]
-    touching = np.flatnonzero(contacts.touching != 0.0)
-    all_of_it, in_the_way_of_it = set(), set()
-    for p in touching:
+    turns = actuators.paths.turns[a] == 1
+    into, all_of_it = _leads_into(end, int(actuators.body[a]), None if turns else actuators.offset[a])
+    return sorted(into or all_of_it, key=lambda i: end.compiled.bodies[i])
+
+
+def _leads_into(end: Ending, body: int, way: NDArray[np.float64] | None) -> tuple[set[int], set[int]]:
+    """Which of what touches a body that would press if it went some way, and all of it."""
+    contacts = end.stage.contacts
+    all_of_it: set[int] = set()
+    into: set[int] = set()
+    if contacts is None:
+        return into, all_of_it
+    for p in np.flatnonzero(contacts.touching != 0.0):
         pair = contacts.pair[p].tolist()
         if body in pair:
-            other = end.compiled.bodies[pair[1 - pair.index(body)]]
+            other = int(pair[1 - pair.index(body)])
             all_of_it.add(other)
             push = contacts.place[p, NORMAL : NORMAL + 3] * (1 if pair[0] == body else -1)  # on the body
-            if actuators.paths.turns[a] == 0 and offset @ push < -AGAINST * np.linalg.norm(offset):
-                in_the_way_of_it.add(other)
-    return sorted(in_the_way_of_it or all_of_it)
+            if way is not None and way @ push < -AGAINST * np.linalg.norm(way):
+                into.add(other)
+    return into, all_of_it

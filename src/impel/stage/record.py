@@ -26,6 +26,7 @@ from impel.stage.outcome import and_why, outcomes
 from impel.stage.performance import Performance
 from impel.stage.reasons import Ending
 from impel.stage.softness import soft_of, who_touches
+from impel.stage.strain import DENIED, DISTANCE, FELT, FORCE, PROGRESS, USED_UP
 from impel.stage.wishes import is_goal
 from impel.takes.pieces import Piece, surface_of
 from impel.takes.take import GROUND, PALETTE, SOFT_VERSION, Take
@@ -60,7 +61,7 @@ class Recorder:
         self.orientation = np.zeros((frames, bodies, 4))
         self.speed = np.zeros((frames, bodies))
         self.energy = np.zeros(frames)
-        self.felt = np.zeros((frames, actuators, 4))  # distance to the path, force, progress, is the strength used up
+        self.felt = np.zeros((frames, actuators, len(FELT)))
         self.target = np.zeros((frames, actuators, 3))
         self.aim = np.zeros((frames, actuators, 4))  # of those that turn
         self.agreed = np.zeros((frames, len(performance.scene.appointments)))  # the states of appointments
@@ -130,15 +131,15 @@ class Recorder:
         paths |= compiled.troupe.ways
         for a, label in enumerate(compiled.actuators):
             turns = label.endswith(".turn")
-            channels[f"{label}.distance"] = np.degrees(felt[:, a, 0]) if turns else felt[:, a, 0]
-            channels[f"{label}.{'torque' if turns else 'force'}"] = felt[:, a, 1]
+            channels[f"{label}.distance"] = np.degrees(felt[:, a, DISTANCE]) if turns else felt[:, a, DISTANCE]
+            channels[f"{label}.{'torque' if turns else 'force'}"] = felt[:, a, FORCE]
             if is_goal(label):
                 if a in self.ways:
                     paths[label] = self.ways[a][:count].copy()
                 elif actuators is not None and not turns and not _framed(actuators.goals, a):
                     paths[label] = polyline(actuators.paths, a)
                 continue
-            channels[f"{label}.progress"] = np.degrees(felt[:, a, 2]) if turns else felt[:, a, 2]
+            channels[f"{label}.progress"] = np.degrees(felt[:, a, PROGRESS]) if turns else felt[:, a, PROGRESS]
             if not turns and actuators is not None:
                 tracks[f"{label}.target"] = self.target[:count, a].copy()
                 paths[label] = self.ways[a][:count].copy() if a in self.ways else polyline(actuators.paths, a)
@@ -146,7 +147,7 @@ class Recorder:
             channels[f"{name}.appointment"] = self.agreed[:count, m].copy()
         scene = performance.scene
         end = Ending(scene, compiled, stage, told)
-        ends = outcomes(end, time, self.lengths[:, -1], felt[:, :, 2:])
+        ends = outcomes(end, time, self.lengths[:, -1], felt, position, orientation)
         drawn = [_drawn(body, compiled.troupe.pieces(name)) for name, body in compiled.cast.items()]
         take = Take(
             time=time,
@@ -260,13 +261,13 @@ def _look_at_bodies(stage, speed, energy, frame):
 def _look_at_actuators(bodies, actuators, lengths, nearest, felt, target, aim):
     for a in range(len(actuators.body)):
         x, q = place_of(bodies, actuators, a), turn_of(bodies, actuators, a)
-        felt[a, 1] = norm(get3(actuators.applied, a))
-        felt[a, 3] = actuators.saturated[a]
+        felt[a, FORCE] = norm(get3(actuators.applied, a))
+        felt[a, USED_UP], felt[a, DENIED] = actuators.saturated[a], actuators.denied[a]
         if has_goals(actuators.goals, a):
-            felt[a, 0] = 0.0 if is_idle(actuators.goals, a) else norm(off_by(bodies, actuators, a))
+            felt[a, DISTANCE] = 0.0 if is_idle(actuators.goals, a) else norm(off_by(bodies, actuators, a))
             continue
-        felt[a, 0], nearest[a] = distance_to_path(actuators.paths, a, x, q, nearest[a])
-        felt[a, 2] = _progress(actuators, lengths, a, x, q)
+        felt[a, DISTANCE], nearest[a] = distance_to_path(actuators.paths, a, x, q, nearest[a])
+        felt[a, PROGRESS] = _progress(actuators, lengths, a, x, q)
         if actuators.paths.turns[a] == 0:
             set3(target, a, target_position(actuators, a))
         else:

@@ -19,6 +19,7 @@ from impel.control.actuators import (
 )
 from impel.control.goals import has_goals
 from impel.control.law import (
+    TINY,
     accelerations_by,
     factor_dense,
     force_towards,
@@ -109,7 +110,7 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
     invert_answer(handles, NOTHING)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        handles.swift[a] = _easiness(handles.settled[NOTHING], k) / actuators.whole_inertia[a]
+        handles.swift[a] = _easiness(handles.settled[NOTHING], k) / actuators.felt_inertia[a]
     if held:
         hold_on(actuators, handles, ALL)
     stuck, inverse = handles.settled[NOTHING], handles.inverse[NOTHING]
@@ -143,11 +144,12 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
             at = hold_on(actuators, handles, SMOOTH)
             invert_answer(handles, at)
         smooth, its_inverse = handles.settled[at], handles.inverse[at]
+        note_denied(actuators, handles, smooth, its_inverse)
         heavy = own + 2.0 * loose if held else math.inf
         learn(bodies, actuators, handles, stuck, inverse, smooth, its_inverse, heavy, dt_last)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        asked = axpy(math.sqrt(actuators.whole_inertia[a]), three(force, k), get3(actuators.learnt, a))
+        asked = axpy(math.sqrt(actuators.felt_inertia[a]), three(force, k), get3(actuators.learnt, a))
         set3(actuators.asked, a, add(asked, three(handles.vectors[DRAG], k)))
     make_up(actuators, handles, stuck)
 
@@ -157,11 +159,11 @@ def spare_for_limbs(actuators, handles, inverse):
     """What makes up for the slack of limbs comes on top of strength: it is theirs."""
     n, slowed, force = 3 * handles.count[ACTUATORS], handles.vectors[SLOWED], handles.vectors[EXTRA]
     for i in range(n):
-        slowed[i] *= math.sqrt(actuators.whole_inertia[handles.source[i]])
+        slowed[i] *= math.sqrt(actuators.felt_inertia[handles.source[i]])
     accelerations_by(inverse, n, slowed, force)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        actuators.pressing[a] += math.sqrt(actuators.whole_inertia[a]) * norm(three(force, k))
+        actuators.pressing[a] += math.sqrt(actuators.felt_inertia[a]) * norm(three(force, k))
 
 
 @kernel
@@ -230,7 +232,7 @@ def pull(joints, actuators, handles, stuck, inverse, held, firm, loose, gravity)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         wish = _calm_wish(actuators, handles, k, a)
-        set_three(left, k, sub(scale(wish, math.sqrt(actuators.whole_inertia[a])), three(anyway, k)))
+        set_three(left, k, sub(scale(wish, math.sqrt(actuators.felt_inertia[a])), three(anyway, k)))
     forces_for(stuck, inverse, n, left, force)
     if not held:
         return False
@@ -238,7 +240,7 @@ def pull(joints, actuators, handles, stuck, inverse, held, firm, loose, gravity)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         set_three(handles.vectors[DENIED], k, three(left, k))
-        missed = norm(three(left, k)) > HINDERED * swiftest(actuators, a) * math.sqrt(actuators.whole_inertia[a])
+        missed = norm(three(left, k)) > HINDERED * swiftest(actuators, a) * math.sqrt(actuators.felt_inertia[a])
         hindered |= missed and handles.aims[actuators.body[a]] == 0
     if joints is not None and len(handles.limbs) > 0:
         find_locked(joints, actuators, handles, left)
@@ -248,7 +250,7 @@ def pull(joints, actuators, handles, stuck, inverse, held, firm, loose, gravity)
     blocked, extra = handles.vectors[BLOCKED], handles.vectors[EXTRA]
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        size = math.sqrt(actuators.whole_inertia[a])
+        size = math.sqrt(actuators.felt_inertia[a])
         wish = _calm_wish(actuators, handles, k, a)
         told = actuators.press[a] >= 0.0 and handles.count[PRESSED] == 1
         if told:  # its press is given; only its damping is left
@@ -263,13 +265,13 @@ def pull(joints, actuators, handles, stuck, inverse, held, firm, loose, gravity)
         if actuators.press[a] >= 0.0:
             most = actuators.press[a] * handles.count[PRESSED]
         offset = get3(actuators.offset, a)
-        share = most / (max(norm(offset), CLOSED * actuators.base[a]) * math.sqrt(actuators.whole_inertia[a]))
+        share = most / (max(norm(offset), CLOSED * actuators.base[a]) * math.sqrt(actuators.felt_inertia[a]))
         set_three(extra, k, axpy(share, offset, three(extra, k)))
         actuators.pressing[a] = most + actuators.calm[a]  # at most
     keep_blocked(handles, stuck, inverse, extra)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        pressed = math.sqrt(actuators.whole_inertia[a]) * norm(three(extra, k))
+        pressed = math.sqrt(actuators.felt_inertia[a]) * norm(three(extra, k))
         pressing = actuators.automatic[a] * min(pressed, actuators.pressing[a])
         actuators.pressing[a] = pressing if firm or actuators.press[a] >= 0.0 else 0.0
     for i in range(n):
@@ -296,7 +298,7 @@ def find_locked(joints, actuators, handles, left):
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
         if has_goals(goals, a) and actuators.paths.turns[a] == 0:
-            g, size = goals.current[a], math.sqrt(actuators.whole_inertia[a])
+            g, size = goals.current[a], math.sqrt(actuators.felt_inertia[a])
             wish, missed = norm(get3(actuators.wish, a)), norm(three(left, k)) / size
             in_time = goals.holding[a] == 1.0 or goals.time[int(g)] - goals.now[0] > TOO_LATE
             if missed > max(LOCKED * wish, LOCKED_LEAST) and in_time:
@@ -367,24 +369,24 @@ def _rises(actuators, handles, h, enough):
                 shares[j, i] -= parted[k, i] * shares[j, k]
             shares[j, i] *= parted[i, i]
     for i in range(n):
-        size = math.sqrt(actuators.whole_inertia[handles.source[i]])
+        size = math.sqrt(actuators.felt_inertia[handles.source[i]])
         left[i] = -anyway[i]
         for j in range(n + 1):
             more = 0.0
             for k in range(rows):
                 more += shares[i, k] * shares[j, k]
             if j < n:
-                freed[i, j] = stuck[i, j] + size * more * math.sqrt(actuators.whole_inertia[handles.source[j]])
+                freed[i, j] = stuck[i, j] + size * more * math.sqrt(actuators.felt_inertia[handles.source[j]])
             else:
                 left[i] -= size * more
     invert(freed, n, inverse, handles.dense[0], handles.dense[1])
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        set_three(left, k, axpy(math.sqrt(actuators.whole_inertia[a]), pull_of(actuators, a), three(left, k)))
+        set_three(left, k, axpy(math.sqrt(actuators.felt_inertia[a]), pull_of(actuators, a), three(left, k)))
     forces_for(freed, inverse, n, left, force)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        total = scale(three(force, k), math.sqrt(actuators.whole_inertia[a]))
+        total = scale(three(force, k), math.sqrt(actuators.felt_inertia[a]))
         set_three(force, k, limit_size(total, actuators.strength[a]))
     rises = handles.load
     for i in range(rows):
@@ -451,7 +453,7 @@ def calm_down(actuators, handles):
     )  # fmt: skip
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        set_three(left, k, scale(three(rattle, k), -actuators.damping[a] * math.sqrt(actuators.whole_inertia[a])))
+        set_three(left, k, scale(three(rattle, k), -actuators.damping[a] * math.sqrt(actuators.felt_inertia[a])))
     forces_for(handles.settled[NOTHING], handles.inverse[NOTHING], n, left, extra)
     for i in range(n):
         handles.vectors[FORCE, i] += extra[i]
@@ -476,7 +478,7 @@ def let_go(joints, actuators, handles):
     force, load, live = handles.vectors[LIMITED], handles.load, handles.live
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        total = scale(three(handles.vectors[FORCE], k), math.sqrt(actuators.whole_inertia[a]))
+        total = scale(three(handles.vectors[FORCE], k), math.sqrt(actuators.felt_inertia[a]))
         drag = three(handles.vectors[DRAG], k)
         total = limit_size(add(add(total, get3(actuators.learnt, a)), drag), strength_of(actuators, a))
         set_three(force, k, sub(total, drag))  # which friction meets
@@ -530,6 +532,20 @@ def _let_go_too(handles, h, kind):
 
 
 @kernel
+def note_denied(actuators, handles, smooth, its_inverse):
+    """Note which share of its wish each actuator is denied, were it not for friction."""
+    left, force = handles.vectors[REST], handles.vectors[EXTRA]
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        set_three(left, k, scale(get3(actuators.wish, a), math.sqrt(actuators.felt_inertia[a])))
+    forces_for(smooth, its_inverse, 3 * handles.count[ACTUATORS], left, force)
+    for k in range(handles.count[ACTUATORS]):
+        a = handles.actuator[k]
+        wish = norm(get3(actuators.wish, a)) * math.sqrt(actuators.felt_inertia[a])
+        actuators.denied[a] = norm(three(left, k)) / max(wish, TINY)
+
+
+@kernel
 def learn(bodies, actuators, handles, stuck, inverse, smooth, its_inverse, heavy, dt_last):
     """What is missing of the last wishes is learnt, as far as it could be had were it not for friction; what cannot be
     had is forgotten, so that nothing gathers behind an obstacle. `heavy` is what could weigh on the actuators; infinite
@@ -545,9 +561,9 @@ def learn(bodies, actuators, handles, stuck, inverse, smooth, its_inverse, heavy
     blocked = handles.vectors[BLOCKED]
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        set_three(missed, k, scale(get3(actuators.missed, a), math.sqrt(actuators.whole_inertia[a])))
+        set_three(missed, k, scale(get3(actuators.missed, a), math.sqrt(actuators.felt_inertia[a])))
         set_three(left, k, three(missed, k))
-        set_three(extra, k, scale(get3(actuators.learnt, a), 1.0 / math.sqrt(actuators.whole_inertia[a])))
+        set_three(extra, k, scale(get3(actuators.learnt, a), 1.0 / math.sqrt(actuators.felt_inertia[a])))
     forces_for(smooth, its_inverse, n, left, gain)
     for i in range(n):
         blocked[i] = missed[i] - left[i]
@@ -568,7 +584,7 @@ def learn(bodies, actuators, handles, stuck, inverse, smooth, its_inverse, heavy
         a = handles.actuator[k]
         weakness = sub(get3(actuators.applied, a), get3(actuators.asked, a))
         weak |= dot(weakness, weakness) > 0.0
-        set_three(blocked, k, scale(weakness, 1.0 / math.sqrt(actuators.whole_inertia[a])))
+        set_three(blocked, k, scale(weakness, 1.0 / math.sqrt(actuators.felt_inertia[a])))
         set_three(extra, k, three(blocked, k))
     if weak:
         keep_blocked(handles, smooth, its_inverse, extra)
@@ -577,7 +593,7 @@ def learn(bodies, actuators, handles, stuck, inverse, smooth, its_inverse, heavy
     lasting, slips = _lasting(actuators, handles, gain, heavy), _slips(bodies, handles)
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        size, learnt = math.sqrt(actuators.whole_inertia[a]), get3(actuators.learnt, a)
+        size, learnt = math.sqrt(actuators.felt_inertia[a]), get3(actuators.learnt, a)
         blend = blend_of(actuators, a, dt_last)
         if heavy < math.inf and actuators.paths.turns[a] == 1 and handles.floats[actuators.body[a]] == 1:
             set3(actuators.learnt, a, scale(learnt, 1.0 - blend))
@@ -623,7 +639,7 @@ def _lasting(actuators, handles, gain, heavy):
     share = 1.0
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        needed = norm(three(gain, k)) * math.sqrt(actuators.whole_inertia[a])
+        needed = norm(three(gain, k)) * math.sqrt(actuators.felt_inertia[a])
         room = _room(actuators, a, heavy)
         if needed > room:
             share = min(share, room / needed)
@@ -638,7 +654,7 @@ def make_up(actuators, handles, stuck):
     given, short, weak = handles.vectors[EXTRA], handles.vectors[MISSED], False
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        size = math.sqrt(actuators.whole_inertia[a])
+        size = math.sqrt(actuators.felt_inertia[a])
         asked, most = scale(get3(actuators.asked, a), 1.0 / size), strength_of(actuators, a) / size
         weak |= norm(asked) > most
         set_three(given, k, within(stuck, k, asked, most))
@@ -648,7 +664,7 @@ def make_up(actuators, handles, stuck):
             break
     for k in range(handles.count[ACTUATORS]):
         a = handles.actuator[k]
-        set3(actuators.lent, a, scale(three(short, k), -math.sqrt(actuators.whole_inertia[a])))
+        set3(actuators.lent, a, scale(three(short, k), -math.sqrt(actuators.felt_inertia[a])))
 
 
 @kernel
@@ -660,7 +676,7 @@ def _come_to_terms(actuators, handles, stuck, given, short):
         most = strength_of(actuators, a)
         if has_goals(actuators.goals, a) and norm(get3(actuators.asked, a)) > most:
             continue
-        most /= math.sqrt(actuators.whole_inertia[a])
+        most /= math.sqrt(actuators.felt_inertia[a])
         missing, before = (0.0, 0.0, 0.0), three(given, k)
         for j in range(n):
             missing = axpy(short[j], (stuck[3 * k, j], stuck[3 * k + 1, j], stuck[3 * k + 2, j]), missing)
@@ -697,7 +713,7 @@ def note_damping(actuators, handles, dt):
         for m in range(count):
             b = handles.actuator[m]
             handles.partner[a, m] = b
-            share = -math.sqrt(actuators.whole_inertia[a] * actuators.whole_inertia[b]) * actuators.damping[b]
+            share = -math.sqrt(actuators.felt_inertia[a] * actuators.felt_inertia[b]) * actuators.damping[b]
             body, other = actuators.body[b], actuators.against[b]
             if other >= 0 and (_stands(handles, body) or _stands(handles, other)):
                 share = 0.0  # its rate would tell of rattle

@@ -28,6 +28,7 @@ from impel.scene.scene import Scene
 from impel.scene.timing import timetable
 from impel.scene.turning import turn_path
 from impel.scene.values import WORLD
+from impel.stage.burdens import Burden
 from impel.stage.walkers import Troupe
 
 HELD_ADAPTATION = 20.0  # 1/s: how fast what holds a goal learns a lasting push
@@ -100,10 +101,11 @@ def actuators_of(
     scene: Scene,
     troupe: Troupe,
     linkage: Linkage | None = None,
+    borne: Sequence[Burden] | None = None,
 ) -> Actuators:
     """`bodies` and `ties` as they are at the start."""
     gravity = math.hypot(*scene.world.gravity)
-    return make_actuators(specs, bodies, ties, gravity, linkage, agreed_of(scene, troupe), leaders_of(scene))
+    return make_actuators(specs, bodies, ties, gravity, linkage, agreed_of(scene, troupe), leaders_of(scene), borne)
 
 
 def _labelled(scene: Scene) -> dict[str, Wish]:

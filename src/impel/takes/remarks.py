@@ -153,12 +153,15 @@ def _apart(events: list[dict[str, Any]]) -> str:
 def _overloaded(event: dict[str, Any]) -> str:
     details = event["details"]
     unit = "N·m" if event["subject"].endswith(".turn") else "N"
+    strength = f"all its strength of {plain(details['strength'], 3)} {unit}"
+    when = f"for {plain(details['seconds'], 2)} s, first at {event['time']:.1f} s"
+    if "pressed" in details:
+        return f"{event['subject']}: pressed {details['pressed']} in vain with {strength} {when}"
     carrying = f" (it carries {', '.join(details['carrying'])})" if details["carrying"] else ""
-    return (
-        f"{event['subject']}: all its strength of {plain(details['strength'], 3)} {unit} was used for "
-        f"{plain(details['seconds'], 2)} s, first at {event['time']:.1f} s{carrying}; strength: "
-        f"{plain(details['needs'], 2)} would do"
-    )
+    others = [f"{plain(needs, 2)} for {label}" for label, needs in details.get("others", {}).items()]
+    besides = f" with {' and '.join(others)}" if others else ""
+    cure = f"; strength: {plain(details['needs'], 2)}{besides} would do" if details["needs"] > 0.0 else ""
+    return f"{event['subject']}: {strength} was used {when}{carrying}{cure}"
 
 
 def _buried(event: dict[str, Any]) -> str:
