@@ -140,11 +140,13 @@ def pace_for(clocks, a, waits, most, behind, dt):
 @kernel
 def keep_step(clocks):
     """Let those that are in step go at the pace of the slowest of them."""
+    any_in_step = False
     for a in range(len(clocks.leader)):
         b = clocks.leader[a]
         if b >= 0:
+            any_in_step = True
             clocks.pace[b] = min(clocks.pace[b], clocks.pace[a])
-    for a in range(len(clocks.leader)):
+    for a in range(len(clocks.leader) if any_in_step else 0):
         b = clocks.leader[a]
         if b >= 0:
             clocks.pace[a] = clocks.pace[b]

@@ -220,8 +220,9 @@ def tick(bodies, actuators, a, dt, dt_last):
     behind = norm(way_between(pose, turns, place_of(bodies, actuators, a), turn_of(bodies, actuators, a)))
     most = 1.0 if clocks.timed[a] == 1 else pace_ahead(actuators, a, i, u)
     clocks.pace[a] = pace_for(clocks, a, actuators.appointments.waits[a], most, behind / base, dt)
-    way = clocks.pace[a] * dt * norm(full_rate(actuators, a, i, u, tangent))
-    if behind + 2.0 * way > base:  # it may be too far
+    rate = full_rate(actuators, a, i, u, tangent)
+    set3(clocks.velocity, a, rate)  # so far, see look_ahead
+    if behind + 2.0 * clocks.pace[a] * dt * norm(rate) > base:  # it may be too far
         mind_the_distance(bodies, actuators, a, dt)
 
 
@@ -283,8 +284,7 @@ def mind_the_distance(bodies, actuators, a, dt):
 def look_ahead(bodies, actuators, a, dt):
     """Leave in a clock the velocity of its target, and its mean acceleration until it is where it will be after dt."""
     paths, clocks = actuators.paths, actuators.clocks
-    turns, first, i, u = paths.turns[a] == 1, paths.first_segment[a], int(actuators.segment[a]), actuators.u[a]
-    now = full_rate(actuators, a, i, u, get3(actuators.tangent, a))
+    turns, first, now = paths.turns[a] == 1, paths.first_segment[a], get3(clocks.velocity, a)
     j, w, _, _ = go_on(actuators, a, clocks.pace[a] * dt)
     _, tangent = pose_at(paths.segments[first + j], w, turns)
     soon = full_rate(actuators, a, j, w, tangent)

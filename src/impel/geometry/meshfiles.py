@@ -47,7 +47,8 @@ def read_mesh(path: str | Path, data: bytes, part: str | None = None) -> Surface
     if part is not None:
         if part not in meshes:
             names = sorted(name for name in meshes if not NAMELESS.fullmatch(name))
-            others = f"its parts are {', '.join(names[:10])}" if names else "it holds no parts with names: leave part out"
+            parts = f"its parts are {', '.join(names[:10])}"
+            others = parts if names else "it holds no parts with names: leave part out"
             raise Problem(f"{path}: has no part {part!r}; {others}")
         meshes = {part: meshes[part]}
     count = sum(len(mesh.triangles) for mesh in meshes.values())

@@ -17,6 +17,7 @@ from typing import Any
 from weakref import WeakSet
 
 import llvmlite.binding as llvm
+import numba
 from llvmlite.ir import Constant
 from numba import types
 
@@ -141,13 +142,14 @@ class _WholeCode(JITCodeLibrary):
     """Intermediate code of what Python calls."""
 
     counts = False  # references to arrays
+    vectors = False  # has loops with many wide vectors
 
     def _optimize_final_module(self) -> None:
         """At once, where there are no references whose counts numba would leave out in between."""
         if self.counts:
             super()._optimize_final_module()
             return
-        manager, builder = self._codegen._module_pass_manager()
+        manager, builder = _optimizing(self._codegen, self.vectors)
         manager.run(self._final_module, builder)
 
     def finalize(self) -> None:
@@ -184,6 +186,19 @@ class _WholeCode(JITCodeLibrary):
         missing = [f.name for f in self._final_module.functions if f.is_declaration and f.name.startswith("_ZN")]
         if missing:
             raise DoesNotLink(missing)
+
+
+def _optimizing(codegen: Any, unrolled: bool) -> tuple[Any, Any]:
+    """Numba's passes, which write out no loop for more than one vector, unless they are to. Most kernels go round three
+    times, or thirty: what is written out for more takes a fifth of the time to compile `play`, and is hardly ever run.
+    """
+    settings: Any = numba.config
+    options = llvm.create_pipeline_tuning_options(int(settings.OPT))
+    options.loop_vectorization = bool(settings.LOOP_VECTORIZE)
+    options.slp_vectorization = bool(settings.SLP_VECTORIZE)
+    options.loop_interleaving = options.loop_unrolling = unrolled
+    builder = llvm.create_pass_builder(codegen._tm, options)
+    return builder.getModulePassManager(), builder
 
 
 @functools.cache
@@ -273,6 +288,7 @@ class _LowerWhole(NativeLowering):
     def run_pass(self, state: Any) -> bool:
         state.library = _WholeCode(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.counts = state.flags.nrt
+        state.library.vectors = state.func_id.func.kernel.vectors
         state.library.enable_object_caching()
         self._lower = _lowering(state)
         return bool(super().run_pass(state))

@@ -52,13 +52,9 @@ def struct(cls: type[S]) -> type[S]:
         words: list[int] = []
         missing = []
         for name, field in _fields(of).items():
-            value = given[name]
-            if value is None and field.is_number:
+            if given[name] is None and field.is_number:
                 missing.append(name)
-            try:
-                words += _words(field, value)
-            except TypeError as wrong:
-                raise TypeError(f"{cls.__name__}.{name} {wrong}") from None
+            words += _words(of, name, given[name])
         memory = np.array(words, np.uint64)
         self.__dict__.update(
             given,
@@ -95,7 +91,17 @@ def _names_of_structs(cls: Any) -> tuple[str, ...]:
 
 def replace(group: S, **changes: Any) -> S:
     """A copy of a struct with some fields changed."""
-    return type(group)(**{**fields_of(group), **changes})
+    of: Any = type(group)
+    known = _fields(of)
+    if not changes.keys() <= known.keys() or any(known[name].is_number for name in changes):
+        return of(**{**fields_of(group), **changes})
+    memory, place = group._memory.copy(), group._numba_type_.offsets  # type: ignore[attr-defined]
+    for name, value in changes.items():
+        words = _words(of, name, value)
+        memory[place[name] : place[name] + len(words)] = np.array(words, np.uint64)
+    other = object.__new__(of)
+    other.__dict__.update({**group.__dict__, **changes, "_memory": memory, "_address": memory.ctypes.data})
+    return other
 
 
 def _refuse(self: Any, name: str, value: Any) -> None:
@@ -163,8 +169,15 @@ def _field(title: str, hint: Any) -> _Field:
     raise TypeError(f"{title} cannot be passed to kernels: {hint}")
 
 
-def _words(field: _Field, value: Any) -> list[int]:
+def _words(of: Any, name: str, value: Any) -> list[int]:
     """The 64-bit words of a field in memory."""
+    try:
+        return _words_of(_fields(of)[name], value)
+    except TypeError as wrong:
+        raise TypeError(f"{of.__name__}.{name} {wrong}") from None
+
+
+def _words_of(field: _Field, value: Any) -> list[int]:
     if value is None:
         if not field.optional:
             raise TypeError("must not be None")

@@ -61,9 +61,13 @@ def make_paths(keys: Sequence[ArrayLike], loops: Sequence[bool]) -> Paths:
         lists.append(array)
     closed = [bool(loop) and len(array) > 1 for array, loop in zip(lists, loops, strict=True)]
     counts = [len(a) if c else max(len(a) - 1, 1) for a, c in zip(lists, closed, strict=True)]
+    first_key = np.cumsum([0] + [len(a) for a in lists], dtype=np.int64)
+    table = np.zeros((first_key[-1], 4))
+    for array, first in zip(lists, first_key):
+        table[first : first + len(array), : array.shape[1]] = array
     paths = Paths(
-        keys=np.vstack([np.pad(a, ((0, 0), (0, 4 - a.shape[1]))) for a in lists] or [np.zeros((0, 4))]),
-        first_key=np.cumsum([0] + [len(a) for a in lists], dtype=np.int64),
+        keys=table,
+        first_key=first_key,
         first_segment=np.cumsum([0, *counts], dtype=np.int64),
         turns=np.array([a.shape[1] == 4 for a in lists], np.int64),
         loops=np.array(closed, np.int64),

@@ -45,6 +45,8 @@ LIFT, LIFT_MOST = 0.1, 0.02
 # rad, and of what a force at a handle does to its body: what has turned by less answers nearly as before. That is
 # little beside the 5.8 times as much that still comes to rest (see answers.py).
 TURNED = 0.03
+# Times what friction can take off a slip while control is held: what slides faster goes on sliding, whatever is pulled.
+GLIDES = 2.0
 BEARS = 1.5  # times its weight: who is as strong can carry itself, and move
 
 
@@ -89,6 +91,7 @@ class Handles:
     slides: Integers  # (H,) 1 while it slides
     sinks: Floats  # (H,) of the PUSH handle of such a body: how far it has sunk in
     rubs: Floats  # (H,) what it does to the first body; of PUSH handles, how hard the contact presses
+    rate: Floats  # (H,) of what holds: how fast it moves
     bias: Floats  # (H,) its acceleration by gravity and by the motion there is, if nothing held it
     # How it answers.
     answer: Floats2  # (H, H) acceleration of one handle by a force at another; of what holds, the upper half
@@ -109,10 +112,13 @@ class Handles:
     listed: Integers  # (MOST,) scratch: which are to hold
     load: Floats  # (MOST,) what each does
     # Of contacts that are let go in thought, by where they begin in `alive`: what their rows do to all that hold, to
-    # each other (and of which set that is known), and for each column of `through`.
+    # each other (and of which set that is known), and for each column of `through`. How a contact then opens by
+    # accelerations of its rows, and at most by a force of one of each actuator.
     parting: Floats2  # (ROWS, MOST)
     parted: Floats3  # (MOST, ROWS, ROWS)
     parted_at: Integers  # (MOST,)
+    opens: Floats2  # (MOST, ROWS)
+    lifts: Floats2  # (MOST, most)
     shares: Floats2  # (3 most + 1, ROWS)
     vectors: Floats2  # (13, 3 most) scratch
     dense: Floats3  # (4, 3 most, 3 most) scratch
@@ -188,6 +194,7 @@ def make_handles(actuators: Actuators, solids: Bodies, joints: Joints | None) ->
         slides=np.zeros(handles, np.int64),
         sinks=np.zeros(handles),
         rubs=np.zeros(handles),
+        rate=np.zeros(handles),
         bias=np.zeros(handles),
         answer=np.zeros((handles, handles)),
         asked_kind=np.zeros(handles, np.int64),
@@ -207,6 +214,8 @@ def make_handles(actuators: Actuators, solids: Bodies, joints: Joints | None) ->
         parting=np.zeros((ROWS, MOST)),
         parted=np.zeros((MOST, ROWS, ROWS)),
         parted_at=np.zeros(MOST, np.int64),
+        opens=np.zeros((MOST, ROWS)),
+        lifts=np.zeros((MOST, most)),
         shares=np.zeros((n + 1, ROWS)),
         vectors=np.zeros((13, n)),
         dense=np.zeros((4, n, n)),
@@ -380,7 +389,7 @@ def take_hold(bodies, joints, contacts, actuators, handles, ahead):
         for turn in range(2):  # first what touches those who act
             for p in range(contacts.near.info[COUNT]):
                 if contacts.place[p, MET] > 0.0:
-                    _hold_contact(bodies, contacts, actuators, handles, p, turn == 0)
+                    _hold_contact(bodies, contacts, actuators, handles, p, turn == 0, ahead)
 
 
 @kernel(inline=True)
@@ -443,7 +452,7 @@ def _room(handles, more):
 
 
 @kernel
-def _hold_contact(bodies, contacts, actuators, handles, p, of_actors):
+def _hold_contact(bodies, contacts, actuators, handles, p, of_actors, ahead):
     """The handles of a pair that touches: it pushes, it grips, and a sole does not roll."""
     a, b = contacts.pair[p, 0], contacts.pair[p, 1]
     inside_a, inside_b = handles.seen[actuators.whole[a]] == 1, handles.seen[actuators.whole[b]] == 1
@@ -486,6 +495,23 @@ def _hold_contact(bodies, contacts, actuators, handles, p, of_actors):
     alone = _lies_alone(bodies, handles, a, b) or _lies_alone(bodies, handles, b, a)
     if alone and contacts.touching[p] != 0.0:
         _feel_friction(bodies, contacts, actuators, handles, p, begin)
+    elif contacts.touching[p] != 0.0 and _glides(bodies, contacts, handles, p, begin + 1, 2.0 * ahead):
+        for h in range(begin + 1, handles.count[HANDLES]):
+            handles.live[h] = 1 if handles.kind[h] == ROLL else 0
+
+
+@kernel
+def _glides(bodies, contacts, handles, p, grip, dt):
+    """Whether a link slides on something firm so fast that friction cannot hold it for as long as control is held."""
+    a, b = handles.body[grip, 0], handles.body[grip, 1]
+    if bodies.inverse_mass[a] * bodies.inverse_mass[b] > 0.0 or max(handles.island_of[a], handles.island_of[b]) < 0:
+        return False
+    load, stopped = contacts.place[p, LOAD], 0.0  # m/s, at most
+    for h in (grip, grip + 1):
+        for side in range(2):
+            along, about = get3_at(handles.row, h, ALONG), get3_at(handles.row, h, ABOUT_A + 3 * side)
+            stopped += ease(bodies, handles.body[h, side], along, about) * handles.most_load[h] * load * dt
+    return math.hypot(rate_at(bodies, handles, grip), rate_at(bodies, handles, grip + 1)) > GLIDES * stopped
 
 
 @kernel

@@ -50,12 +50,12 @@ FORCE, REST, ANYWAY, LIMITED, BLOCKED, EXTRA, MOVING, MISSED, GAIN, RATTLE, SLOW
 def _factor_firm(handles, alive, support, m):
     """Factor how what holds answers if it hardly yields, unless a row of what holds a foot follows from those before,
     but for a tilt. Does none?"""
-    for i in range(m):
-        for j in range(i, m):
-            support[i, j] = handles.answer[alive[i], alive[j]]
-        support[i, i] *= 1.0 + LEAST
     for begin in range(0, m, ROWS):
         end = min(begin + ROWS, m)
+        for i in range(begin, end):
+            for j in range(i, m):
+                support[i, j] = handles.answer[alive[i], alive[j]]
+            support[i, i] *= 1.0 + LEAST
         factor_rows(support, begin, end, m)
         for i in range(begin, end):
             h = alive[i]
@@ -135,7 +135,8 @@ def _is_held(handles, body):
 @kernel
 def hold_on(actuators, handles, what):
     """Find how the actuators' handles answer while what is live holds: all of it, what needs no friction, or nothing;
-    in the units of law.py. What they do anyway goes to `vectors`. Returns where among the sets that stands."""
+    in the units of law.py. What they do anyway goes to `vectors`, if asked for all or nothing. Returns where among the
+    sets that stands."""
     n, m, answer = 3 * handles.count[ACTUATORS], 0, handles.answer
     if what != NOTHING:
         for h in range(n, handles.count[HANDLES]):
@@ -160,8 +161,8 @@ def hold_on(actuators, handles, what):
                     support[i, j] = answer[alive[i], alive[j]]
                 support[i, i] += handles.yields[alive[i]]
             factor_dense(support, m)
-    first = n if known else 0
-    for j in range(first, n + 1):
+    first, end = n if known else 0, n + 1 if what in (NOTHING, ALL) else n
+    for j in range(first, end):
         column = through[j]
         for i in range(m):
             column[i] = answer[alive[i], j] if j < n else handles.bias[alive[i]]
@@ -169,7 +170,7 @@ def hold_on(actuators, handles, what):
     anyway = handles.vectors[ANYWAY]
     for i in range(n):
         size = math.sqrt(actuators.felt_inertia[handles.source[i]])
-        for j in range(first, n + 1):
+        for j in range(first, end):
             value = answer[i, j] if j < n else handles.bias[i]
             for k in range(m):
                 value -= answer[i, alive[k]] * through[j, k]

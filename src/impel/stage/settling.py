@@ -113,12 +113,14 @@ def settle(bodies, joints, actuators, handles, gravity, dt_last):
         handles.swift[a] = _easiness(handles.settled[NOTHING], k) / actuators.felt_inertia[a]
     if held:
         hold_on(actuators, handles, ALL)
+    for h in range(n, handles.count[HANDLES]):
+        handles.rate[h] = rate_at(bodies, handles, h)
     stuck, inverse = handles.settled[NOTHING], handles.inverse[NOTHING]
     for attempt in range(ROUNDS):
         at = handles.count[AT]
         stuck, inverse = handles.settled[at], handles.inverse[at]
         invert_answer(handles, at)
-        find_rattle(bodies, handles)
+        find_rattle(handles)
         hindered = pull(joints, actuators, handles, stuck, inverse, held, firm, loose, gravity)
         if lies:
             spare_for_friction(actuators, handles)
@@ -194,13 +196,13 @@ def _weights(bodies, actuators, handles, gravity):
 
 
 @kernel
-def find_rattle(bodies, handles):
+def find_rattle(handles):
     """What stands is not quite still: it gives way a little, and rattles. Leave in `vectors` how much of the actuators'
     rates that is. A torque that damps it, made for the heavy post on it, would shake a light foot ever harder."""
     n, m, at = 3 * handles.count[ACTUATORS], handles.count[ALIVE], handles.count[AT]
     alive, load, rattle = handles.alive[at], handles.load, handles.vectors[RATTLE]
     for i in range(m):
-        load[i] = rate_at(bodies, handles, alive[i])
+        load[i] = handles.rate[alive[i]]
     solve_dense(handles.support[at], m, load)
     for i in range(n):
         rattle[i] = 0.0
@@ -401,19 +403,11 @@ def _rises(actuators, handles, h, enough):
 def _most_rise(actuators, handles, first, rows):
     """With which acceleration a contact, whose rows begin at `first`, could open at most, whatever the actuators do
     within their strengths."""
-    through, share, n = handles.through[handles.count[AT]], handles.load, 3 * handles.count[ACTUATORS]
+    freely, most = handles.through[handles.count[AT], 3 * handles.count[ACTUATORS]], 0.0
     for i in range(rows):
-        share[i] = 1.0 if i == 0 else 0.0
-    solve_dense(handles.parted[first], rows, share)
-    most = 0.0
-    for i in range(rows):
-        most += share[i] * through[n, first + i]
+        most += handles.opens[first, i] * freely[first + i]
     for k in range(handles.count[ACTUATORS]):
-        by = (0.0, 0.0, 0.0)
-        for i in range(rows):
-            j = first + i
-            by = axpy(share[i], (through[3 * k, j], through[3 * k + 1, j], through[3 * k + 2, j]), by)
-        most += norm(by) * actuators.strength[handles.actuator[k]]
+        most += handles.lifts[first, k] * actuators.strength[handles.actuator[k]]
     return most
 
 
@@ -421,7 +415,8 @@ def _most_rise(actuators, handles, first, rows):
 def _part(handles, first):
     """Leave in `parted` the factor of how the rows of a contact, which begin at `first` of what is alive, answer to
     loads there while all else holds: that block of the inverse of what holds. By how much answers grow if the contact
-    does not hold follows from it (a Schur complement), with nothing factored anew. Returns how many rows there are."""
+    does not hold follows from it (a Schur complement), with nothing factored anew. And in `opens` and `lifts` how it
+    opens then. Returns how many rows there are."""
     at, m = handles.count[AT], handles.count[ALIVE]
     alive, support, parted = handles.alive[at], handles.support[at], handles.parted[first]
     rows = 1
@@ -442,6 +437,16 @@ def _part(handles, first):
                 s += handles.parting[r, i] * handles.parting[c, i]
             parted[r, c] = s
     factor_dense(parted, rows)
+    opens, through = handles.opens[first], handles.through[at]
+    for r in range(rows):
+        opens[r] = 1.0 if r == 0 else 0.0
+    solve_dense(parted, rows, opens)
+    for k in range(handles.count[ACTUATORS]):
+        by = (0.0, 0.0, 0.0)
+        for r in range(rows):
+            j = first + r
+            by = axpy(opens[r], (through[3 * k, j], through[3 * k + 1, j], through[3 * k + 2, j]), by)
+        handles.lifts[first, k] = norm(by)
     return rows
 
 

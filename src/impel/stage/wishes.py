@@ -116,6 +116,8 @@ def _labelled(scene: Scene) -> dict[str, Wish]:
 
 def agreed_of(scene: Scene, troupe: Troupe) -> list[Agreed]:
     """The appointments of a scene, each cue as a key of a path, or as the time of a footfall."""
+    if not scene.appointments:
+        return []
     wishes, names = _labelled(scene), list(scene.appointments)
     agreed = []
     for appointment in scene.appointments.values():
@@ -137,8 +139,10 @@ def agreed_of(scene: Scene, troupe: Troupe) -> list[Agreed]:
     return agreed
 
 
-def leaders_of(scene: Scene) -> list[int]:
-    """Of each actuator, the first of those that it is in step with."""
+def leaders_of(scene: Scene) -> list[int] | None:
+    """Of each actuator, the first of those that it is in step with, if any are in step."""
+    if not scene.in_step:
+        return None
     labels = list(_labelled(scene))
     leaders = [-1] * len(labels)
     for group in scene.in_step.values():
