@@ -123,6 +123,13 @@ def test_a_part_and_a_scale_of_a_file(tmp_path):
         solid({"mesh": {"file": str(tmp_path / "two.glb"), "part": "Cup"}})
 
 
+@pytest.mark.parametrize("name", ["box.stl", "box.ply", "box.obj", "box.glb"])
+def test_a_part_of_a_file_whose_parts_have_no_names(tmp_path, name):
+    shape = as_shape(trimesh.creation.box([1, 1, 1]), tmp_path, name, part="Cup")
+    with pytest.raises(Problem, match="has no part 'Cup'; it holds no parts with names: leave part out"):
+        solid(shape)
+
+
 def test_it_is_baked_once_for_each_content(tmp_path, monkeypatch):
     shape = as_shape(washer(), tmp_path)
     first = bake(shape)

@@ -1,6 +1,7 @@
 """Meshes from files, as closed surfaces: read, welded, mended where that is sure, or refused in a line of reasons."""
 
 import io
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ MOST_BYTES = 200_000_000
 MOST_TRIANGLES = 500_000
 WELD = 1e-6  # of the size: vertices nearer than this are one
 SMALL_HOLE = 0.1  # of the size, across: what is filled without asking
+NAMELESS = re.compile(r"geometry(_\d+)?'*")  # how trimesh calls what has no name in its file
 FLAT = 1e-6  # of the cube of the size: what has less volume is no solid
 
 
@@ -44,8 +46,11 @@ def read_mesh(path: str | Path, data: bytes, part: str | None = None) -> Surface
     meshes = _parts(path, data, part)
     if part is not None:
         if part not in meshes:
-            names = ", ".join(sorted(meshes)[:10]) or "none"
-            raise Problem(f"{path}: has no part {part!r}; its parts are {names}")
+            names = sorted(name for name in meshes if not NAMELESS.fullmatch(name))
+            others = (
+                f"its parts are {', '.join(names[:10])}" if names else "it holds no parts with names: leave part out"
+            )
+            raise Problem(f"{path}: has no part {part!r}; {others}")
         meshes = {part: meshes[part]}
     count = sum(len(mesh.triangles) for mesh in meshes.values())
     if count == 0:
