@@ -6,7 +6,7 @@ A walker file says it of the body with `looks`; nothing that is seen weighs anyt
 import numpy as np
 
 from impel.gaits.walker import Walker
-from impel.takes.looks import DARK, Part, Point, eyes
+from impel.takes.looks import DARK, Look, Point, eyes
 from impel.takes.pieces import Piece, pieces_of
 
 SHOULDER, HIP, KNEE, ANKLE = 1.6, 1.35, 0.95, 0.7  # radii of a leg, in its thickness; shoulders are of the body
@@ -57,7 +57,7 @@ def _paw(sole: float) -> tuple[Piece, ...]:
     )
 
 
-def _body(walker: Walker) -> list[Part]:
+def _body(walker: Walker) -> list[Look]:
     """Within the shape that it bumps with: a ball with a face; on its end, a torso with a head on top; or a long one,
     with the head in front."""
     if "sphere" in walker.body.shape:
@@ -77,12 +77,12 @@ def _body(walker: Walker) -> list[Part]:
     return [trunk, _part(middle, head, wide=across), *_face(middle, head, across)]
 
 
-def _face(middle: Point, radius: float, wide: float) -> list[Part]:
+def _face(middle: Point, radius: float, wide: float) -> list[Look]:
     """Two eyes and a small mouth, on the front of a head."""
     x, z = middle
     mouth = _part((x + 0.93 * radius, z - 0.32 * radius), 0.05 * radius, wide=0.3 * radius + 0.5 * wide, color=DARK)
     return [*eyes((x + 0.8 * radius, z + 0.35 * radius), 0.48 * radius, 0.25 * wide), mouth]
 
 
-def _part(start: Point, radius: float, **fields: object) -> Part:
-    return Part.model_validate({"start": start, "radius": radius, **fields})
+def _part(start: Point, radius: float, **fields: object) -> Look:
+    return Look.model_validate({"start": start, "radius": radius, **fields})

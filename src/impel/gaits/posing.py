@@ -10,19 +10,19 @@ from impel.kernel import kernel
 from impel.motion.rotations import add, cross, get3, get4, norm, scale, set3, set4, sub
 
 
-class Part(NamedTuple):
+class WalkerBody(NamedTuple):
     name: str
     shape: dict[str, Any]  # as in a scene
     color: str
 
 
-def parts_of(walker: Walker) -> list[Part]:
-    parts = [Part("body", dict(walker.body.shape), walker.body.color)]
+def parts_of(walker: Walker) -> list[WalkerBody]:
+    parts = [WalkerBody("body", dict(walker.body.shape), walker.body.color)]
     for name, leg in walker.legs.items():
         for part, length in (("upper", leg.upper), ("lower", leg.lower)):
             shape = {"capsule": {"radius": walker.thickness, "length": length}}
-            parts.append(Part(f"{name}.{part}", shape, walker.color))
-        parts.append(Part(f"{name}.foot", {"sphere": walker.sole}, walker.color))
+            parts.append(WalkerBody(f"{name}.{part}", shape, walker.color))
+        parts.append(WalkerBody(f"{name}.foot", {"sphere": walker.sole}, walker.color))
     return parts
 
 

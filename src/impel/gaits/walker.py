@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from impel.complaints import validated
 from impel.files import Problem, read_document
 from impel.kernel import Floats2, struct
-from impel.takes.looks import Part
+from impel.takes.looks import Look
 
 Floats = NDArray[np.float64]
 
@@ -167,7 +167,7 @@ class Walker(_Strict):
         description="Radius of the legs, for drawing and for bumping into things; 0.03 of their length if not given.",
     )
     color: str = Field(default="#33658a", pattern="^#[0-9a-fA-F]{6}$", description="Colour of the legs.")
-    looks: list[Part] | None = Field(
+    looks: list[Look] | None = Field(
         default=None,
         max_length=40,
         description="What is seen of its body, from its centre, x ahead and z up; a body with a face if not given, "

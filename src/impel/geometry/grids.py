@@ -148,15 +148,6 @@ def _weights(t):
 
 
 @kernel
-def look_up(grid, place, points, value, gradient):
-    """The field of the first grid at many points."""
-    for i in range(len(points)):
-        phi, g = grid_field(grid, place, 0, get3(points, i))
-        value[i] = phi
-        gradient[i, 0], gradient[i, 1], gradient[i, 2] = g
-
-
-@kernel
 def half_thickness(grid, place, points, normal, step, longest, out):
     """Half of the way straight through from each point to where one comes out again."""
     for i in range(len(points)):

@@ -11,13 +11,13 @@ from impel.scene.values import (
     AGAIN,
     CHANGES,
     CHANGES_IN_PLACE,
+    BodyName,
     Direction,
     Euler,
     Flag,
     Model,
     Name,
     NotNegative,
-    Part,
     Point,
     Positive,
     Quaternion,
@@ -38,7 +38,7 @@ ADAPTATION = 5.0  # per second
 class Key(Model):
     """What keys of both kinds may say."""
 
-    in_: Part | None = Field(
+    in_: BodyName | None = Field(
         default=None, alias="in", description="The body or part of a walker in whose frame this key is; it moves along."
     )
     time: NotNegative | None = Field(

@@ -14,10 +14,10 @@ from pydantic import (
 
 from impel.complaints import LISTED, TABLED
 from impel.scene.values import (
+    BodyName,
     Euler,
     Flag,
     Model,
-    Part,
     Point,
     Positive,
     Quaternion,
@@ -53,7 +53,7 @@ class Goal(Model):
         max_length=MOST_POINTS,
         description="A path to go along, as points in metres; its end is where to be then.",
     )
-    in_: Part | None = Field(
+    in_: BodyName | None = Field(
         default=None,
         alias="in",
         description="The body or part of a walker in whose frame this goal is; it moves along.",

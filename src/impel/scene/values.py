@@ -185,7 +185,7 @@ Color = Annotated[
     str, BeforeValidator(_color), WithJsonSchema({"type": "string", "pattern": "^#([0-9a-fA-F]{2}){3,4}$"})
 ]
 Name = Annotated[str, BeforeValidator(_name), WithJsonSchema({"type": "string", "maxLength": LONGEST_NAME})]
-Part = Annotated[str, BeforeValidator(_part), WithJsonSchema({"type": "string"})]  # a body, or one of a walker
+BodyName = Annotated[str, BeforeValidator(_part), WithJsonSchema({"type": "string"})]  # a body, or one of a walker
 _STRENGTHS: list[dict[str, Any]] = [
     {"type": "number", "exclusiveMinimum": 0, "maximum": LARGEST},
     {"enum": ["auto", "unlimited"]},

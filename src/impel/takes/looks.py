@@ -40,7 +40,7 @@ class Drawn(BaseModel):
 Color = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
 
 
-class Part(Drawn):
+class Look(Drawn):
     """Something to be seen on a link or a body: a ball, or a limb between two points. It weighs nothing
     and touches nothing."""
 
@@ -54,9 +54,9 @@ class Part(Drawn):
     color: Color | None = Field(None, description="Its colour; that of the link or body if not given.")
 
 
-def eyes(at: Point, size: float, apart: float = 0.0) -> list[Part]:
+def eyes(at: Point, size: float, apart: float = 0.0) -> list[Look]:
     """A pair, each with a pupil that looks ahead and a little up; farther apart if wished."""
     (x, z), look = at, 0.45 * size / math.sqrt(2)
     eye = {"start": at, "radius": 0.6 * size, "aside": 0.6 * size + apart, "color": WHITE}
     pupil = {"start": (x + look, z + look / 2), "radius": 0.36 * size, "aside": 0.75 * size + apart, "color": DARK}
-    return [Part.model_validate({**part, "both": True}) for part in (eye, pupil)]
+    return [Look.model_validate({**part, "both": True}) for part in (eye, pupil)]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from impel.geometry.meshes import Mesh, limb_mesh
-from impel.takes.looks import Part, Point
+from impel.takes.looks import Look, Point
 from impel.takes.take import Floats, linear_color
 
 SIDES = 24  # of what is round
@@ -26,7 +26,7 @@ class Piece(NamedTuple):
     color: str
 
 
-def pieces_of(part: Part, color: str, middle: Point = (0.0, 0.0)) -> list[Piece]:
+def pieces_of(part: Look, color: str, middle: Point = (0.0, 0.0)) -> list[Piece]:
     """What is seen of a part, as drawn around the middle of its body; on both sides if it says so."""
     first, end = part.start, part.end or part.start
     last = part.radius if part.narrows_to is None else part.narrows_to

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from impel.complaints import validated
 from impel.files import Problem, read_document
-from impel.takes.looks import Color, Drawn, NotNegative, Number, Part, Point, Positive
+from impel.takes.looks import Color, Drawn, Look, NotNegative, Number, Point, Positive
 
 FIGURES = Path(__file__).parent / "figures"
 MAX_LINKS = 32  # the simulator unrolls every link, so compile time bounds what is sensible
@@ -36,7 +36,7 @@ class Link(Drawn):
     inertia: Positive | None = Field(None, description="About the mass centre, in kg·m²; that of a rod if not given.")
     thickness: Positive = Field(0.01, description="How thick it is drawn if it has no looks: a radius in metres.")
     color: Color = Field("#8d99ae", description="The colour of what has none of its own.")
-    looks: list[Part] = Field([], max_length=40, description="What is seen of it; a tapered limb if nothing is given.")
+    looks: list[Look] = Field([], max_length=40, description="What is seen of it; a tapered limb if nothing is given.")
 
     def length(self) -> float:
         return math.dist(self.start, self.end)

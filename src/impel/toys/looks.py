@@ -5,7 +5,7 @@ A figure file says it with `looks`. A figure without any gets tapered limbs, rou
 
 from typing import Any
 
-from impel.takes.looks import DARK, Part, Point, eyes
+from impel.takes.looks import DARK, Look, Point, eyes
 from impel.takes.pieces import Piece, pieces_of
 from impel.toys.figure import Figure, Link
 
@@ -29,11 +29,11 @@ def middle_of(link: Link) -> Point:
     return (link.start[0] + link.end[0]) / 2, (link.start[1] + link.end[1]) / 2
 
 
-def _part(**fields: Any) -> Part:
-    return Part.model_validate(fields)
+def _part(**fields: Any) -> Look:
+    return Look.model_validate(fields)
 
 
-def _limb(figure: Figure, name: str) -> list[Part]:
+def _limb(figure: Figure, name: str) -> list[Look]:
     """A limb that narrows outwards, with a round foot where the last of a chain of links touches the ground."""
     link = figure.links[name]
     limb = [_part(start=link.start, end=link.end, radius=1.1 * link.thickness, narrows_to=0.85 * link.thickness)]
@@ -52,6 +52,6 @@ def _front(link: Link) -> Point:
     return max(link.start, link.end, key=sum)
 
 
-def _eyes(link: Link) -> list[Part]:
+def _eyes(link: Link) -> list[Look]:
     x, z = _front(link)
     return eyes((x, z + 0.7 * link.thickness), link.thickness)
