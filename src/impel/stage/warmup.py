@@ -12,6 +12,9 @@ def _scene(joints: str) -> Scene:
     scene["ball"].turn([{"euler": [0, 0, 0]}, {"euler": [0, 0, 90]}])
     scene.body("cushion", sphere=0.2, at=[0, 3, 0.15], fixed=True, coating={"stiffness": 1e5})
     scene.joint("pin", ball=["world", "ball"], at=[0, 0, 1.5])
+    scene.body("door", box=[1, 0.1, 2], mass=1, at=[9.5, 0, 2])  # whose joints are looked at before the start
+    for name, height in (("upper", 2.5), ("lower", 1.5)):
+        scene.joint(name, hinge=["world", "door"], at=[9, 0, height], axis=[0, 0, 1])
     scene.push("ball", force=[1, 0, 0])
     scene.change("world.gravity", [0, 0, -5], time=0.05)
     scene.change("bodies.ball.coating.friction", 0.5, time=0.05)
