@@ -21,6 +21,7 @@ from impel.physics.gaps import APART
 from impel.physics.joint_matrix import spring_rates, undetermined
 from impel.physics.joint_specs import JointSpec
 from impel.physics.joints import make_joints
+from impel.physics.locks import Lock, locks
 from impel.scene.bodies import Body
 from impel.scene.checks import LARGEST_LEAN, ball_axis
 from impel.scene.derived import mass_of, solid_of
@@ -63,6 +64,8 @@ class Compiled(NamedTuple):
     troupe: Troupe
     bodies: list[str]  # the cast in the order of the arrays; the world itself, if joints need it, comes last
     joints: list[str]
+    locks: list[Lock]  # what these lock, by a hair ...
+    moved: float  # ... though bodies are so far from where they were put, in m, for them to hold
     actuators: list[str]  # "ball.move", "ball.turn"
     keys: list[list[int | None]]  # of each actuator: which written key each key of its path is, if any
     solids: list[Solid]
@@ -89,7 +92,9 @@ def compile_scene(scene: Scene, *, source: str = "scene") -> tuple[Stage, Compil
     bodies = _bodies(cast, solids, needs_world)
     specs = [_joint(scene, name, joint, index) for name, joint in scene.joints.items()]
     joints = make_joints(specs, bodies) if specs else None
+    locked, placed = [], bodies.position.copy()
     if joints is not None:
+        motion = {name: getattr(bodies, name).copy() for name in ("velocity", "momentum", "spin")}
         gap = assemble(bodies, joints)
         if not np.all(joints.apart <= APART):
             worst = list(scene.joints)[int(np.argmax(joints.apart.max(axis=1)))]
@@ -97,6 +102,14 @@ def compile_scene(scene: Scene, *, source: str = "scene") -> tuple[Stage, Compil
                 f"{source}: joints: cannot be brought together: a gap of {gap:.3g} m (or rad) remains, "
                 f"largest at joints.{worst}"
             )
+        locked = locks(bodies, joints, scene.world.gravity)
+        if any(lock.rounded for lock in locked):
+            for name, before in motion.items():  # of which joints that lock have left nothing
+                getattr(bodies, name)[:] = before
+            for lock in locked:
+                for k in lock.fixed if lock.rounded else ():
+                    joints.fixed[k] = lock.fixed[k]
+            assemble(bodies, joints)
         shared = undetermined(bodies, joints) if joints.breaks is not None else ()
         lines = [f"{source}: {specs[j].name}.breaks: {_SHARED}" for j in shared if min(specs[j].breaks) < math.inf]
         if lines:
@@ -136,6 +149,8 @@ def compile_scene(scene: Scene, *, source: str = "scene") -> tuple[Stage, Compil
         troupe=troupe,
         bodies=[*names, WORLD] if needs_world else names,
         joints=list(scene.joints),
+        locks=locked,
+        moved=float(np.linalg.norm(bodies.position - placed, axis=1).max(initial=0.0)),
         actuators=[wish.label for wish in wishes],
         keys=[path_keys(wish)[1] for wish in wishes],
         solids=solids,

@@ -22,6 +22,7 @@ from impel.physics.joints import JOINT, MEMBER
 from impel.scene import Scene
 from impel.scene.derived import solid_of
 from impel.stage.compile import Compiled, centre_of, compile_scene, start_of
+from impel.stage.locked import locked, may_lock
 from impel.stage.state import Stage
 from impel.stage.step import OPENED, open_curtain
 from impel.stage.walkers import paths_through
@@ -41,7 +42,7 @@ SLACK = 1e-9  # m: bodies that were placed to touch overlap by rounding
 def opening_doubts(scene: Scene, source: str = "scene") -> list[str]:
     """What `Performance.doubts` would say, found without simulating; quick where it is plain that all is well."""
     breaks = any(joint.breaks is not None for joint in scene.joints.values())
-    if not breaks and not _may_start_apart(scene) and not _may_overlap(scene):
+    if not breaks and not _may_start_apart(scene) and not may_lock(scene) and not _may_overlap(scene):
         return []
     stage, compiled = compile_scene(scene, source=source)
     frame = compiled.pace.frame_seconds
@@ -49,7 +50,8 @@ def opening_doubts(scene: Scene, source: str = "scene") -> list[str]:
         assert stage.contacts is not None
         stage = replace(stage, contacts=grow(stage.contacts))
     walked = paths_through(scene, compiled.troupe, stage.bodies)
-    return [*displaced(stage, compiled, scene), *overlaps(stage, compiled.bodies, source), *walked]
+    placed = [*displaced(stage, compiled, scene), *locked(compiled, scene)]
+    return [*placed, *overlaps(stage, compiled.bodies, source), *walked]
 
 
 def strengths(scene: Scene, source: str = "scene") -> Iterator[str]:

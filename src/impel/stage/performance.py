@@ -25,6 +25,7 @@ from impel.stage.changing import adopt
 from impel.stage.compile import compile_scene
 from impel.stage.events import drain, make_events, tell_rough
 from impel.stage.footfalls import expect_footfalls
+from impel.stage.locked import locked
 from impel.stage.moment import Moment
 from impel.stage.opening import displaced, overlaps
 from impel.stage.pushes import make_pushes
@@ -65,6 +66,7 @@ class Performance:
         # What the animator should know of the start, one line each.
         self.doubts = [
             *displaced(self.stage, self.compiled, scene),
+            *locked(self.compiled, scene),
             *overlaps(self.stage, self.compiled.bodies, source),
         ]
 

@@ -16,6 +16,7 @@ from impel.scene import Scene
 from impel.scene.courses import start_point
 from impel.scene.reach import lasting, tethers
 from impel.stage.compile import Compiled
+from impel.stage.locked import no_way
 from impel.stage.state import Stage
 from impel.takes.remarks import plain
 
@@ -43,7 +44,8 @@ def in_the_way(end: Ending, a: int, since: float, spent: bool, denied: bool, nee
     stage, actuators = end.stage, end.stage.actuators
     assert actuators is not None
     body, turns = int(actuators.body[a]), bool(actuators.paths.turns[a])
-    for reason in (*_hindrances(end, a), _beyond(end, a), _tied(end, a, since)):
+    hair, wholly = (_locked(end, a, by_a_hair=hair) for hair in (True, False))
+    for reason in (hair, *_hindrances(end, a), _beyond(end, a), _tied(end, a, since), wholly):
         if reason:
             return reason
     touched = _touched(end, a)
@@ -121,6 +123,14 @@ def still_expected(end: Ending, m: int) -> list[str]:
     agreed, cues = actuators.appointments, list(end.scene.appointments.values())[m].cues
     first = int(agreed.first[m])
     return [cue for c, cue in enumerate(cues, first) if agreed.left[c] > (0.0 if agreed.actuator[c] < 0 else -0.5)]
+
+
+def _locked(end: Ending, a: int, *, by_a_hair: bool) -> str:
+    """Whether joints leave an actor's body no way to go."""
+    actuators = end.stage.actuators
+    assert actuators is not None
+    body, turns = int(actuators.body[a]), actuators.paths.turns[a] == 1
+    return no_way(end.compiled, end.scene, end.stage, body, turns=turns, by_a_hair=by_a_hair)
 
 
 def _hindrances(end: Ending, a: int) -> list[str]:

@@ -15,6 +15,9 @@ def _scene(joints: str) -> Scene:
     scene.body("guest", sphere=0.1, mass=1, at=[0, -5, 1]).goals([{"at": [0, -5, 1], "time": 0.05, "hold": True}])
     scene.body("cushion", sphere=0.2, at=[0, 3, 0.15], fixed=True, coating={"stiffness": 1e5})
     scene.joint("pin", ball=["world", "ball"], at=[0, 0, 1.5])
+    scene.body("door", box=[1, 0.1, 2], mass=1, at=[9.5, 0, 2])  # whose joints are looked at before the start
+    for name, height in (("upper", 2.5), ("lower", 1.5)):
+        scene.joint(name, hinge=["world", "door"], at=[9, 0, height], axis=[0, 0, 1])
     scene.push("ball", force=[1, 0, 0])
     scene.change("world.gravity", [0, 0, -5], time=0.05)
     scene.change("bodies.ball.coating.friction", 0.5, time=0.05)
