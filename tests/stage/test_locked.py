@@ -105,5 +105,8 @@ def test_planks_without_slack_are_taut_and_with_a_millimetre_they_sag() -> None:
         "joints.h0: is taut, and so are joints.h1, joints.h2, joints.h3 and 3 more: p0, p1, p2 and 3 "
     )
     assert opening_doubts(bridge(1e-3)) == []
+    latched = bridge(0.0)
+    latched.joints["last"].until = 0.5
+    assert opening_doubts(latched) == []  # it is meant to hold
     take = simulate(bridge(1e-3))
     assert not any(event["kind"] == "smallest step" for event in take.events)

@@ -11,6 +11,7 @@ from impel.physics.joints import Joints
 from impel.physics.locks import Change, Lock
 from impel.physics.mechanism import Mechanism, firm_joints
 from impel.scene import Scene
+from impel.scene.reach import lasting
 from impel.scene.values import WORLD
 from impel.stage.compile import Compiled
 from impel.stage.state import Stage
@@ -28,9 +29,9 @@ def locked(compiled: Compiled, scene: Scene) -> Iterator[str]:
     """The joints that leave bodies no way to move, and would with slightly other numbers, one line for a structure.
     What is off as little as any joint may be, no word."""
     for lock in compiled.locks:
-        if not lock.changes:
+        if not lock.changes and _lasts(compiled, scene, lock):
             yield _taut(compiled, lock)
-        elif not lock.within(APART, APART):
+        elif lock.changes and not lock.within(APART, APART):
             yield _off(compiled, scene, lock)
 
 
@@ -59,7 +60,8 @@ def no_way(compiled: Compiled, scene: Scene, stage: Stage, body: int, *, turns: 
     joints, what = stage.joints, "turn" if turns else "move"
     if joints is None:
         return ""
-    locks = [lock for lock in compiled.locks if body in lock.bodies and not lock.rounded] if by_a_hair else []
+    own_locks = [lock for lock in compiled.locks if body in lock.bodies and not lock.rounded] if by_a_hair else []
+    locks = [lock for lock in own_locks if lock.changes or _lasts(compiled, scene, lock)]
     if by_a_hair and not locks:
         return ""
     if locks and not locks[0].changes:
@@ -82,6 +84,11 @@ def _mechanisms(stage: Stage, joints: Joints) -> Iterator[Mechanism]:
     for island in range(len(joints.island) - 1):
         if 0 < len(firm_joints(joints, island)) <= MOST_JOINTS:
             yield Mechanism(stage.bodies, joints, island)
+
+
+def _lasts(compiled: Compiled, scene: Scene, lock: Lock) -> bool:
+    """Whether no joint of a lock will let go: a latch is meant to hold what it holds."""
+    return {compiled.joints[j] for j in lock.joints} <= lasting(scene)
 
 
 def _taut(compiled: Compiled, lock: Lock) -> str:
