@@ -100,6 +100,16 @@ def test_what_auto_comes_to_for_a_lift_is_what_it_takes_at_its_cart() -> None:
     assert still == pytest.approx(holds(3), rel=0.002)
 
 
+def test_auto_knows_what_the_lowest_pose_on_its_way_takes() -> None:
+    """At 8° a lift takes 2.6 times as much as at 20°."""
+    scene = driven(2, "auto")
+    foot = math.cos(math.radians(20)) / 2
+    scene["cart"].move([[foot, 0, 0.15], [math.cos(math.radians(8)) - foot, 0, 0.15]])
+    (line,) = strengths(scene)
+    still = holds(2) * math.tan(math.radians(20)) / math.tan(math.radians(8))
+    assert float(line.split("3 times ")[1].split()[0]) == pytest.approx(still, rel=0.005)
+
+
 def test_a_load_on_a_lift_shows_and_the_strength_of_the_remark_or_no_limit_raises_it() -> None:
     take = simulate(driven(1, "auto", load=20))
     (remark,) = take.remarks()

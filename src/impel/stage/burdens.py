@@ -6,31 +6,36 @@ are those of the law (control/law.py), which takes the same of them as worth pul
 """
 
 import copy
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from impel.control.law import BLOCKED, REFINED, felt_inertia
+from impel.control.law import BLOCKED, LEVERS, REFINED, felt_inertia
 from impel.control.linkage import ROPE, Tie, wholes
 from impel.control.specs import ActuatorSpec
+from impel.kernel import replace
 from impel.motion.orientations import matrix_from_quaternion
 from impel.physics.assembly import assemble
 from impel.physics.bodies import Bodies
+from impel.physics.gaps import APART
 from impel.physics.joints import ANGULAR_A, ANGULAR_B, LINEAR, LIVE, Joints
 
 Floats = NDArray[np.float64]
 
 YIELDS = 1e-10  # of how a row of joints answers: rows that say nothing new share their load
-MOST = 300  # bodies: the matrices of larger structures would be too large
+MOST = 300  # bodies: the matrices of larger structures would be too large ...
+LED = 40  # ... and it would take too long to lead them
+MOST_POSES = 8  # on the way through keys
 
 
 class Burden(NamedTuple):
     """Of one actuator."""
 
     need: float = 0.0  # N or N·m: what holds still, together with the other actuators of its structure
-    inertia: float = 0.0  # kg or kg·m²: of all, as it is felt where that is moved most easily
+    inertia: float = 0.0  # kg or kg·m²: of all, as it is felt where that is moved most easily; 0 at a dead centre
 
 
 class Load(NamedTuple):
@@ -81,7 +86,37 @@ def borne_in_loops(
     found = [Burden()] * len(specs)
     for a, burden in zip(chosen, burdens(bodies, joints, [specs[a] for a in chosen], whole, gravity)):
         found[a] = burden
+        alone = sum(whole[specs[b].body] == whole[specs[a].body] for b in chosen) == 1
+        if alone and size[whole[specs[a].body]] <= LED:
+            ways = [
+                burdens(*pose, [specs[a]], whole, gravity)[0].need for pose in _on_its_way(bodies, joints, specs[a])
+            ]
+            found[a] = burden._replace(need=max(burden.need, *ways, 0.0))
     return found
+
+
+def _on_its_way(bodies: Bodies, joints: Joints, spec: ActuatorSpec) -> Iterator[tuple[Bodies, Joints]]:
+    """The poses that an actuator leads to along its keys, as far as joints follow."""
+    if spec.course is not None or spec.framed or spec.against is not None:
+        return
+    i, turns, even = spec.body, spec.kind == "turn", joints.spare.even[spec.body].copy()
+    sides = [pair for pair in zip(spec.keys, spec.keys[1:]) if not np.allclose(*pair)]
+    share = np.linspace(0.0, 1.0, max(MOST_POSES // max(len(sides), 1), 1) + 1)[1:]
+    for key in [(1.0 - u) * a + u * b * (math.copysign(1.0, a @ b) if turns else 1.0) for a, b in sides for u in share]:
+        position, orientation = bodies.position.copy(), bodies.orientation.copy()
+        if turns:
+            orientation[i] = key / np.linalg.norm(key)
+        else:
+            position[i] = key - matrix_from_quaternion(orientation[i]) @ np.asarray(spec.point, float)
+        firm, ties = copy.deepcopy(bodies), copy.deepcopy(joints)  # what is led stays where it is led
+        (firm.inverse_inertia if turns else firm.inverse_mass)[i] = 0.0
+        ties.spare.even[i, slice(1, 4) if turns else 0] = 0.0
+        led, joints = posed(firm, ties, position, orientation)
+        if not np.all(joints.apart <= APART):
+            return
+        bodies = replace(led, inverse_mass=bodies.inverse_mass, inverse_inertia=bodies.inverse_inertia)
+        joints.spare.even[i] = even
+        yield bodies, joints
 
 
 def posed(bodies: Bodies, joints: Joints, position: Floats, orientation: Floats) -> tuple[Bodies, Joints]:
@@ -126,8 +161,8 @@ def _of_structure(
     force = size * _forces(size[:, None] * answer * size, -size * anyway)
     easiest = [float(np.linalg.eigvalsh(_part(answer, k))[-1]) for k in range(len(specs))]
     return [
-        Burden(float(np.linalg.norm(force[3 * k : 3 * k + 3])), 1.0 / ease if ease > 0.0 else 0.0)
-        for k, ease in enumerate(easiest)
+        Burden(float(np.linalg.norm(force[3 * k : 3 * k + 3])), 1.0 / ease if ease * one * LEVERS > BLOCKED else 0.0)
+        for k, (ease, one) in enumerate(zip(easiest, wholes_felt))
     ]
 
 
