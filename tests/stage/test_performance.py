@@ -75,11 +75,11 @@ def test_all_that_a_step_changes_is_in_the_buffer() -> None:
     """Arrays outside the buffer are constant or carry nothing from step to step: poisoning scratch changes nothing."""
     scratch = {
         "joints": "change impulse place",
-        "contacts": "load strain patch damping share urge wish finest owed weight heaviest care bound",
-        "actuators": "room missed",
+        "contacts": "strain patch damping share urge wish finest owed weight heaviest care bound",
+        "actuators": "room missed felt_inertia",
         "actuators.linkage": "acceleration turning force torque",
-        "handles": "row push most_load bias answer support through settled inverse load parting parted "
-        "shares vectors dense damper bracing kept_rows kept_factor",
+        "handles": "row push most_load rate bias answer support through settled inverse load parting parted opens "
+        "lifts shares vectors dense damper bracing kept_rows kept_factor",
     }
     clean, poisoned = Performance(busy_scene()), Performance(busy_scene())
     for _ in range(40):
