@@ -62,7 +62,7 @@ def read_mesh(path: str | Path, data: bytes, part: str | None = None) -> Surface
     starts = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes.values())])
     vertices = np.concatenate([mesh.vertices for mesh in meshes.values()])
     triangles = np.concatenate([mesh.triangles + start for mesh, start in zip(meshes.values(), starts)])
-    if not np.isfinite(vertices).all() or np.abs(vertices).max() > 1e9:
+    if not np.abs(vertices).max() <= 1e9:
         raise Problem(f"{path}: has vertices that are no finite places")
     colors = None
     if any(mesh.colors is not None for mesh in meshes.values()):
@@ -84,6 +84,8 @@ def _parts(path: str | Path, data: bytes, part: str | None) -> dict[str, Surface
             mesh = scene.geometry[name]
             if not isinstance(mesh, trimesh.Trimesh) or len(mesh.faces) == 0:
                 continue
+            if not np.isfinite(mesh.vertices).all():
+                raise Problem(f"{path}: has vertices that are no finite places")
             vertices = np.asarray(mesh.vertices, float) @ turn[:3, :3].T + turn[:3, 3]
             faces = np.asarray(mesh.faces, np.int64)
             if np.linalg.det(turn[:3, :3]) < 0:
