@@ -56,8 +56,9 @@ def in_the_way(end: Ending, a: int, since: float, spent: bool, denied: bool, nee
         enough = plain(ENOUGH * float(actuators.gripped[a]), 2)
         return f'friction holds it, against {strength}: strength: {enough} or "unlimited" would do'
     cure = f': strength: {plain(needs, 2)} or "unlimited" would do' if needs > 0.0 else ""
-    if spent and not touched and actuators.rubs[a] + actuators.weight[a] > actuators.strength[a]:
-        return f"the friction of {', '.join(_rubbing(end, body))} holds it, against {strength}{cure}"
+    rubbing = _rubbing(end, body)
+    if spent and not touched and rubbing and actuators.rubs[a] + actuators.weight[a] > actuators.strength[a]:
+        return f"the friction of {', '.join(rubbing)} holds it, against {strength}{cure}"
     pressed = _held_by(end, a, touched) if denied else ""
     if spent and pressed:
         return f"it presses {pressed} with all {strength}; more would only press harder"

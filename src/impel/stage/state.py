@@ -55,7 +55,9 @@ class Clock:
 
     opened: Integers  # 1 once everything is in place for time 0
     frame_start: Floats  # s
-    stirred: Integers  # 1 if control is to be evaluated anew, for what holds an actor has changed
+    # 1 if control is to be evaluated anew, for what holds an actor has changed; 2 if only what it stands on is shaky:
+    # how that answers is still known.
+    stirred: Integers
     held_for: Floats  # s: how long control has been held; 0 before the first step
     begin: Floats  # s: when the present part of the frame began, see landing.py ...
     part: Floats  # s: ... how long it is; 0 before the first ...

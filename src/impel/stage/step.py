@@ -369,10 +369,10 @@ def thrown(now, dt):
 @kernel
 def stirred(now, before, held_for):
     """Whether what holds an actor has changed: something touches it or lets go, a joint meets or leaves a limit, or
-    breaks; its links have turned; or what it stands on is shaky."""
+    breaks; or its links have turned."""
     if now.actuators is None:
         return False
-    if now.handles.count[SHAKY] == 1 or held_for > lasts(now.bodies, now.actuators, now.handles):
+    if held_for > lasts(now.bodies, now.actuators, now.handles):
         return True
     if now.joints is not None:
         for j in range(len(now.joints.active)):
@@ -429,7 +429,7 @@ def play(now, before, values, saved, events, clock, pace, one_step):
         hold_for = 0.0
         if one_step:
             hold_for = dt
-        elif clock.tick[0] % coarsest == 0 or clock.stirred[0] == 1:
+        elif clock.tick[0] % coarsest == 0 or clock.stirred[0] > 0:
             hold_for = clock.part[0] * (coarsest - clock.tick[0] % coarsest) / whole
             if now.actuators is not None:
                 hold_for = min(hold_for, max(dt, lasts(now.bodies, now.actuators, now.handles)))
@@ -487,6 +487,8 @@ def play(now, before, values, saved, events, clock, pace, one_step):
             now.actuators.gentle[0] = 0
         clock.held_for[0] = dt if hold_for > 0.0 else clock.held_for[0] + dt
         clock.stirred[0] = 1 if stirred(now, before, clock.held_for[0]) else 0
+        if clock.stirred[0] == 0 and now.actuators is not None and now.handles.count[SHAKY] == 1:
+            clock.stirred[0] = 2
         clock.unheld[0] = clock.unheld[0] + 1 if verdict == DIVERGED else 0
         clock.tick[0] += ticks
         double_step(now, clock, pace, ticks, dt, limit)
