@@ -156,7 +156,8 @@ def _of_structure(
     answer, anyway = moves @ half.T @ free[:, :-1], moves @ half.T @ free[:, -1]
     total = sum(float(mass[0, 0]) for mass in masses.values())
     wholes_felt = [_as_one(bodies, spec, masses, total) for spec in specs]
-    felt = [felt_inertia(float(np.trace(_part(answer, k))), whole) for k, whole in enumerate(wholes_felt)]
+    law = felt_inertia.py_func  # not worth compiling
+    felt = [law(float(np.trace(_part(answer, k))), whole) for k, whole in enumerate(wholes_felt)]
     size = np.sqrt(np.repeat(felt, 3))
     force = size * _forces(size[:, None] * answer * size, -size * anyway)
     easiest = [float(np.linalg.eigvalsh(_part(answer, k))[-1]) for k in range(len(specs))]

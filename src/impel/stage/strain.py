@@ -89,7 +89,7 @@ def strain_of(end: Ending, seen: Seen, a: int) -> Strain:
     frames = np.flatnonzero(used_up & ~denied)
     seconds = len(frames) * frame_seconds
     loose, taken = _loose(stage, body, _met(end, seen.time[frames])), _taken(stage, body)
-    borne = _borne(end, seen, a, frames)
+    borne = _borne(end, seen, a, frames) if loose or end.compiled.borne[a].inertia > 0.0 else []
     needs = _enough(end, a, loose, taken, borne)
     carrying = tuple(sorted({*loose, *(load.body for load in taken)}))
     off = seen.felt[frames[0] : frames[-1] + math.ceil(LONG / max(frame_seconds, 1e-9)), a, DISTANCE].max()
