@@ -10,6 +10,7 @@ from impel.files import Problem
 from impel.geometry import baking
 from impel.geometry.baking import bake
 from impel.geometry.fields import field
+from impel.geometry.grids import beyond_grid
 from impel.geometry.kinds import solid
 from impel.geometry.scatter import MOST_POINTS, scatter
 from impel.geometry.shapes import make_shapes
@@ -24,6 +25,12 @@ def look(shapes, points, value, gradient):
         phi, g = field(shapes, 0, get3(points, i))
         value[i] = phi
         gradient[i, 0], gradient[i, 1], gradient[i, 2] = g
+
+
+@kernel
+def look_beyond(shapes, points, value):
+    for i in range(len(points)):
+        value[i] = beyond_grid(shapes.grid, shapes.place, 0, get3(points, i))[0]
 
 
 def washer(hole=0.03):
@@ -121,6 +128,15 @@ def test_a_part_and_a_scale_of_a_file(tmp_path):
     assert solid(shape).volume == pytest.approx(1e-3)
     with pytest.raises(Problem, match="has no part 'Cup'; its parts are Ball, Lid"):
         solid({"mesh": {"file": str(tmp_path / "two.glb"), "part": "Cup"}})
+
+
+def test_distances_beyond_the_grid_of_a_thin_plate(tmp_path):
+    """A mirror at the border made them wrong by a tenth of a cell, 0.22 mm."""
+    plate = make_shapes([as_shape(trimesh.creation.box([1, 0.6, 0.004]), tmp_path)])
+    height = np.array([0.006, 0.01, 0.02, 0.05, 0.2])
+    value = np.empty(len(height))
+    look_beyond(plate, np.stack([0 * height, 0 * height, height], axis=1), value)
+    assert value == pytest.approx(height - 0.002, abs=1e-5)
 
 
 @pytest.mark.parametrize("name", ["box.stl", "box.ply", "box.obj", "box.glb"])

@@ -94,6 +94,43 @@ def test_soft_things_do_not_fall_through_thin_parts(shape):
     assert sunk[-1] > 0.0
 
 
+THIN = [1, 0.6, 0.004]  # as thin as a mesh may be
+
+
+@pytest.mark.parametrize("tilt", [0, 35])
+def test_a_ball_bounces_off_a_thin_wall_as_off_a_box(folder, tilt):
+    """Beyond the middle of a wall its field leads out on the other side: there a ball came to stay, at 5 to 60 m/s."""
+    plate = folder / "plate.stl"
+    trimesh.creation.box(THIN).export(plate)
+    takes = []
+    for shape in ({"mesh": str(plate)}, {"box": THIN}):
+        scene = Scene(seconds=0.15, gravity=[0, 0, 0])
+        for k, fast in enumerate((5, 8, 12, 20, 30, 45, 60)):
+            scene.body(f"wall{k}", **shape, fixed=True, at=[0, k, 0], euler=[0, tilt, 0])
+            scene.body(f"ball{k}", sphere=0.05, mass=0.5, at=[0, k, 0.1], velocity=[0, 0, -fast])
+        take = simulate(scene)
+        takes.append((take.position[-1] - take.position[-4])[1::2] * 20)
+    off_mesh, off_box = takes
+    up = np.array([np.sin(np.radians(tilt)), 0, np.cos(np.radians(tilt))])
+    assert (off_mesh @ up).min() > 1
+    assert off_mesh == pytest.approx(off_box, abs=0.3)
+
+
+def test_a_ball_lies_still_on_a_thin_plate_as_on_a_box(folder):
+    plate = folder / "plate.stl"
+    trimesh.creation.box(THIN).export(plate)
+    scene = Scene(seconds=3)
+    for k, mass in enumerate((0.05, 0.5, 5)):
+        for x, shape in ((0, {"mesh": str(plate)}), (2, {"box": THIN})):
+            scene.body(f"plate{x}{k}", **shape, fixed=True, at=[x, k, 0.5])
+            scene.body(f"ball{x}{k}", sphere=0.05, mass=mass, at=[x + 0.1, k, 0.56])
+    take = simulate(scene)
+    height = take.position[-1, 1::2, 2] - 0.552
+    assert height[0::2] == pytest.approx(height[1::2], abs=2e-5)
+    assert height.min() > -6e-4
+    assert np.abs(take.position[-1] - take.position[-31]).max() / 0.5 < 1e-4
+
+
 def test_edges_that_cross_do_not_sink_into_each_other(folder):
     scene = on_the_ground(1.5)
     scene.body("below", mesh=written(folder, "box"), fixed=True, at=[0, 0, 0.3], euler=[45, 0, 0])

@@ -18,6 +18,9 @@ FOUND = 8  # places at most
 SAME = math.cos(math.radians(20))  # places nearer than this, seen from the ball's middle, are one
 NEAR = 0.3  # of the radius: from directions in which a wall is farther than this, none is found that touches
 STEPS = 8
+FACING = -0.98  # cosine: where the field is lowest it leads straight to the ball's middle, but beyond a wall's
+SMALLER = 4  # balls at most, each of which comes less far
+LEAPS, CLOSE = 16, 1e-3  # on the way to the mesh; of the radius: as near as this one is there
 
 
 def _icosahedron() -> np.ndarray:
@@ -61,6 +64,32 @@ def _from_middle(shapes, b, r, centre, phi, u, d):
 
 
 @kernel
+def _from_outside(shapes, b, r, centre, phi, u, d):
+    """The same where it lies beyond the middle of a thin wall, where the field leads out on the other side: by how far
+    a smaller ball comes in that has not yet gone through."""
+    less = r
+    for _ in range(SMALLER):
+        if dot(u, d) < FACING:
+            break
+        less = _way_to(shapes, b, centre, d, less)
+        phi, u, d = _lowest(shapes, b, less, centre, d)
+        phi -= r - less
+    return phi, u, d
+
+
+@kernel
+def _way_to(shapes, b, centre, d, most):
+    """How far from a place the mesh begins in direction d, where that is no farther than `most`."""
+    way = 0.0
+    for _ in range(LEAPS):
+        clear = distance(shapes, b, axpy(way, d, centre))[0]
+        if clear < CLOSE * most:
+            break
+        way += clear
+    return min(way, most)
+
+
+@kernel
 def press_ball_all_round(shapes, b, r, centre, away, g, motion, material, patch, scratch):
     """A ball against mesh b; its centre is at least so far away, along the gradient g."""
     found, thin = 0, thinnest_part(shapes, b, material[6].extent[b, INNER])
@@ -73,6 +102,8 @@ def press_ball_all_round(shapes, b, r, centre, away, g, motion, material, patch,
         phi, u, d = _lowest(shapes, b, r, centre, d)
         if k < 0 and r - away > LIMIT_SHARE * thin:
             phi, u, d = _from_middle(shapes, b, r, centre, phi, u, d)
+        if -phi > LIMIT_SHARE * thin and away > 0.0:
+            phi, u, d = _from_outside(shapes, b, r, centre, phi, u, d)
         new = phi < 0.0 and found < FOUND
         for f in range(found):
             new = new and dot(d, get3(scratch, 2 + f)) < SAME
