@@ -27,6 +27,8 @@ def remarks(take: Take) -> list[str]:
     lines += _waiting(take)
     lines += [_missed(event) for event in take.events if event["kind"] == "appointment missed"]
     lines += [_open(event) for event in take.events if event["kind"] == "appointment open"]
+    flat = {(e["subject"], e["details"]["with"]): e for e in reversed(take.events) if e["kind"] == "pressed flat"}
+    lines += [_flat(event) for event in reversed(flat.values())]
     lines += [_buried(event) for event in take.events if event["kind"] == "buried"]
     apart = [event for event in take.events if event["kind"] == "joint apart"]
     if apart:
@@ -158,6 +160,14 @@ def _overloaded(event: dict[str, Any]) -> str:
         f"{event['subject']}: all its strength of {plain(details['strength'], 3)} {unit} was used for "
         f"{plain(details['seconds'], 2)} s, first at {event['time']:.1f} s{carrying}; strength: "
         f"{plain(details['needs'], 2)} would do"
+    )
+
+
+def _flat(event: dict[str, Any]) -> str:
+    by = event["details"]["with"]
+    return (
+        f"{event['subject']}: was pressed flat by {by} at {event['time']:.2f} s, which follows its keys and goes "
+        "through it; keys that leave it room would do"
     )
 
 
