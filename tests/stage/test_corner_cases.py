@@ -167,6 +167,21 @@ def test_a_key_framed_foot_does_not_shoot_off_a_mesh(aside: float, tmp_path: Pat
     assert np.abs(np.diff(way, axis=0)).max() * 60 < 3.0
 
 
+@pytest.mark.parametrize("coating", [{}, {"coating": {"stiffness": 1e5}}], ids=["hard", "soft"])
+def test_a_ball_that_a_key_framed_plate_presses_flat_is_not_shot_off_and_is_told(coating: dict) -> None:
+    """A hard one flew 46 m high: the ground gave back what pressing them together had taken."""
+    scene = Scene(seconds=4.0)
+    scene.body("ground", plane={}, fixed=True)
+    scene.body("ball", sphere=0.3, mass=3, at=[0, 0, 0.3], **coating)
+    low = 0.15 if coating else 0.45
+    ways = [(0, 0.7), (2, low), (3, low), (4, 0.8)]
+    scene.body("plate", box=[1, 1, 0.1], follows=[{"time": time, "at": [0, 0, z]} for time, z in ways])
+    take = simulate(scene)
+    assert np.abs(np.diff(take.position[:, 1], axis=0)).max() * take.fps < 3.0
+    (line,) = [line for line in take.remarks() if "pressed flat" in line]
+    assert line.startswith("ball: was pressed flat by plate at 0.")
+
+
 def test_a_thin_rod_does_not_sink_through_the_ground() -> None:
     scene = Scene(seconds=1.0)
     scene.body("ground", plane={}, fixed=True)

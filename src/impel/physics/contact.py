@@ -106,13 +106,14 @@ Integers = NDArray[np.int64]
 STRONGEST = 0.7  # damping of a body's contacts at rest takes at most so much of its speed in a step, lest it ring
 BLOW_CARE = 8.0  # x that for blows: undamped ones then keep their energy within 1 %
 PUSH, PUSHED = 200.0, 0.5  # m/s², m/s: how bodies that are crushed, deeper than their coatings, are pushed apart ...
+THROWN = 1.0  # m/s: how fast at most what is pressed flat between two that never give way is thrown off one of them
 CAUGHT = 0.25  # of the limit: what is pressed so deep on something at rest yields no more to what is key-framed ...
 CAUGHT_FIRM = 870.0  # x: ... or what grew firmer by so much, as a ball is there; meshes are so hard long before that
 CRUSHED_STRAIN = 1e7  # 1/s²: ... and the strain they ask care for: the limit on their force keeps them from ringing
 SLIDES = 1e-4  # m/s: what slips this fast at Coulomb's limit slides
 DEPTH_SHARE = 0.5  # of the limit, by which the depth may change in a step
 FAINT = 1e-3  # of its elastic part: what is left of a force that damping all but takes away
-NOW = 2.0  # what is added to `caught` at the present state, beside that of the last one
+NOW = 2.0  # what is added to `caught` and `passed` at the present state, beside that of the last one
 NEAR = 1e-3  # m: what is so near is as good as touching for whoever stands there
 ROOM_SHARE = 0.5  # of the room, by which bodies may approach each other in a step
 
@@ -139,6 +140,7 @@ class Contacts:
     listed: Shorts2  # (P, 80 or 800) ... the points of each that may be inside the other were listed, see box_points.py
     clear: Singles2  # (P, 0 or 800) ... and how far each of a mesh's was from the other then
     caught: Floats  # (N,) 1 for what is pressed deep on something at rest
+    passed: Floats  # (N,) 1 for what is so, and something key-framed goes through it
     damped: (
         Floats  # (N,) how much of its speed the contacts of a body would take in a step, where pairs may be in haste
     )
@@ -156,7 +158,7 @@ class Contacts:
     patch: Floats2  # (2 + FOUND, COLUMNS) scratch
     inside: Floats2  # (MOST + 1, 9) scratch: points of a box that press, box_points.INSIDE ...
 
-    STATE = ("caught", "damped", "touching", "haste", "friction", "place")
+    STATE = ("caught", "passed", "damped", "touching", "haste", "friction", "place")
     KEPT = ("pair", "material")
 
 
@@ -210,6 +212,7 @@ def make_contacts(
         listed=np.zeros((0, 2 * (MOST if arrays.grid is None else MOST_OF_MESH)), np.int32),
         clear=np.zeros((0, 0 if arrays.grid is None else 2 * MOST_OF_MESH), np.float32),
         caught=np.zeros(n),
+        passed=np.zeros(n),
         damped=np.zeros(n),
         damping=np.zeros(n),
         strain=np.zeros(n),
@@ -293,11 +296,12 @@ def forces_of(bodies, contacts, dt, haste):
 
 @kernel
 def _judge(bodies, contacts):
-    """When all pairs were looked at: who wakes, who is caught, and what bodies do not stand."""
+    """When all pairs were looked at: who wakes, who is caught and gone through, and what bodies do not stand."""
     verdict = GOOD
     wake(bodies, contacts.extent[:, RADIUS])
     for i in range(len(bodies.mass)):
         contacts.caught[i] = 1.0 if contacts.caught[i] >= NOW else 0.0
+        contacts.passed[i] = 1.0 if contacts.passed[i] >= NOW else 0.0
         if contacts.weight[i] > 1.0 and bodies.asleep[i] == 0.0:
             verdict = TOO_STIFF
     return verdict
@@ -387,7 +391,10 @@ def _meet(bodies, contacts, p, dt):
     deep = depth > limit or firm * depth**4 > 1.0
     pressed = depth > CAUGHT * limit or firm * depth**4 > CAUGHT_FIRM
     through = deep and _goes_through(bodies, contacts, p, pressed)
-    crushed = (depth > limit and damping > 0.0) or (placed and deep) or through
+    # What holds up a body that something goes through would throw it off with all the work of pressing them together,
+    # where coatings have grown firmer by that.
+    held = deep and firm > 0.0 and contacts.passed[a] % NOW + contacts.passed[b] % NOW > 0.0
+    crushed = (depth > limit and damping > 0.0) or (placed and deep) or through or held
     contacts.friction[p, CRUSHED] = THROUGH if through else 1.0 if crushed else 0.0
     load = norm(force)
     normal = scale(force, 1.0 / max(load, 1e-300))
@@ -430,7 +437,8 @@ def _meet(bodies, contacts, p, dt):
     if crushed:  # it is stopped with any force, but not thrown back
         closing = -dot(slip, normal)
         push_out = PUSH * max(0.0, 1.0 + min(closing, 0.0) / PUSHED) / give
-        stop = max(closing, 0.0) / (give * dt) if dt > 0.0 and not through else 0.0
+        back = THROWN if held else 0.0  # what holds it up outweighs what goes through it
+        stop = max(closing + back, 0.0) / (give * dt) if dt > 0.0 and not through else 0.0
         allowed = min(allowed, push_out + stop)
     if allowed < load:
         force, moment = scale(force, allowed / load), scale(moment, allowed / load)
@@ -503,12 +511,14 @@ def _goes_through(bodies, contacts, p, pressed):
     """Whether a body of a pair, which is key-framed, goes through the other, which something at rest holds up.
 
     Neither would ever give way. What stands on the ground must not be trodden into it: so it is the one that moves that
-    is let through, and only pushes gently. Notes who is held up.
+    is let through, and only pushes gently. Notes who is held up and who is to be gone through.
     """
     for side in range(2):
         loose, led = contacts.pair[p, side], contacts.pair[p, 1 - side]
         if bodies.inverse_mass[led] == 0.0 and not is_still(bodies, led):
-            return contacts.friction[p, CRUSHED] == THROUGH or contacts.caught[loose] % NOW == 1.0
+            if contacts.caught[loose] % NOW == 1.0 and contacts.passed[loose] < NOW:
+                contacts.passed[loose] += NOW
+            return contacts.friction[p, CRUSHED] == THROUGH or contacts.passed[loose] % NOW == 1.0
         if bodies.inverse_mass[led] == 0.0 and pressed and contacts.caught[loose] < NOW:
             contacts.caught[loose] += NOW
     return False

@@ -12,6 +12,7 @@ from impel.control.targets import AGO, KEY, NEAREST
 from impel.kernel import Floats2, kernel, struct
 from impel.motion.rotations import get3, get3_at, norm, set3, sub
 from impel.physics.broadphase import COUNT, LOAD, POINT
+from impel.physics.friction import CRUSHED, THROUGH
 from impel.physics.joints import BALL
 from impel.physics.verdicts import DIVERGED, GOOD, REASONS
 from impel.stage.moments import Moments, pass_moments
@@ -21,6 +22,7 @@ from impel.takes import EVENT_KINDS
 KINDS = EVENT_KINDS.index
 PASSED, REACHED, BEGIN, END = map(KINDS, ("key passed", "key reached", "contact begins", "contact ends"))
 LIMIT, SATURATED, REJECTED = map(KINDS, ("joint limit", "strength saturated", "step rejected"))
+FLAT = KINDS("pressed flat")
 SMALLEST, BROKE, MADE, LET_GO = map(KINDS, ("smallest step", "joint broke", "joint made", "joint let go"))
 BEGINS, KEPT, MISSED = map(KINDS, ("appointment begins", "appointment kept", "appointment missed"))
 MET, OFF, FREED = map(KINDS, ("goal met", "goal missed", "goal released"))
@@ -50,7 +52,7 @@ class Events:
 def make_events(stage: Stage, moments: Moments | None = None) -> Events:
     most = 2
     if stage.contacts is not None:
-        most += len(stage.contacts.touching)
+        most += 2 * len(stage.contacts.touching)
     if stage.joints is not None:
         most += len(stage.joints.active) + 2 * len(stage.joints.broken)
     if stage.actuators is not None:
@@ -103,7 +105,7 @@ def notice(now, before, events, clock, time, dt, verdict):
     if verdict == GOOD and clock.forced[0] != GOOD:
         tell_rough(events, clock, time - dt)
         clock.forced[0] = GOOD
-    _notice_contacts(now.contacts, before.contacts, events, time)
+    _notice_contacts(now.bodies, now.contacts, before.contacts, events, time)
     _notice_joints(now.joints, before.joints, events, time)
     _notice_actuators(now.actuators, before.actuators, events, time, dt)
     _notice_goals(now.actuators, before.actuators, events, time)
@@ -156,10 +158,13 @@ def _jolted_joint(bodies, before, joints):
 
 
 @kernel
-def _notice_contacts(now, before, events, time):
+def _notice_contacts(bodies, now, before, events, time):
     if now is None:
         return
     for p in range(now.near.info[COUNT]):
+        if now.friction[p, CRUSHED] == THROUGH and before.friction[p, CRUSHED] != THROUGH:
+            loose = 0 if bodies.inverse_mass[now.pair[p, 0]] > 0.0 else 1
+            tell(events, time, FLAT, now.pair[p, loose], now.pair[p, 1 - loose], now.place[p, LOAD])
         if now.touching[p] != before.touching[p]:
             kind = BEGIN if now.touching[p] == 1.0 else END
             set3(events.place, events.count[0], get3_at(now.place, p, POINT))
@@ -294,6 +299,8 @@ def drain(
         elif kind == BEGIN:
             name = bodies[subject]
             details = {"with": bodies[other], "force": value, "at": events.place[n].tolist()}
+        elif kind == FLAT:
+            name, details = bodies[subject], {"with": bodies[other]}
         elif kind == END:
             name, details = bodies[subject], {"with": bodies[other], "at": events.place[n].tolist()}
         elif kind == LIMIT:

@@ -27,6 +27,8 @@ def remarks(take: Take) -> list[str]:
     lines += _waiting(take)
     lines += [_missed(event) for event in take.events if event["kind"] == "appointment missed"]
     lines += [_open(event) for event in take.events if event["kind"] == "appointment open"]
+    flat = {(e["subject"], e["details"]["with"]): e for e in reversed(take.events) if e["kind"] == "pressed flat"}
+    lines += [_flat(event) for event in reversed(flat.values())]
     lines += [_buried(event) for event in take.events if event["kind"] == "buried"]
     apart = [event for event in take.events if event["kind"] == "joint apart"]
     if apart:
@@ -162,6 +164,14 @@ def _overloaded(event: dict[str, Any]) -> str:
     besides = f" with {' and '.join(others)}" if others else ""
     cure = f"; strength: {plain(details['needs'], 2)}{besides} would do" if details["needs"] > 0.0 else ""
     return f"{event['subject']}: {strength} was used {when}{carrying}{cure}"
+
+
+def _flat(event: dict[str, Any]) -> str:
+    by = event["details"]["with"]
+    return (
+        f"{event['subject']}: was pressed flat by {by} at {event['time']:.2f} s, which follows its keys and goes "
+        "through it; keys that leave it room would do"
+    )
 
 
 def _buried(event: dict[str, Any]) -> str:

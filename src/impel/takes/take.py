@@ -20,6 +20,7 @@ EVENT_KINDS = (
     "key reached",  # by the body, as near as it came, and when it was there
     "contact begins",
     "contact ends",
+    "pressed flat",  # between what follows keys, which goes on through it, and what holds it up
     "joint limit",
     "joint apart",
     "strength saturated",
