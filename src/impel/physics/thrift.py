@@ -36,11 +36,15 @@ def gain_nothing(bodies, joints, before, joints_before, gravity):
 
 @kernel
 def swings_freely(bodies, joints):
-    """Was the step poor for an island that nobody pushes, whose energy is to last?"""
+    """Was the step poor for an island that nobody pushes, and that neither friction nor springs calm? Its energy is to
+    last."""
     free = False
     if joints is not None:
         for island in range(len(joints.island) - 1):
-            free |= joints.poor[island] == 1.0 and not pushed(bodies, joints, island)
+            rubs = False
+            for k in range(joints.island[island, JOINT], joints.island[island + 1, JOINT]):
+                rubs |= joints.each[k].soft >= 0
+            free |= joints.poor[island] == 1.0 and not rubs and not pushed(bodies, joints, island)
     return free
 
 
