@@ -13,18 +13,22 @@ WIDE, LOW = 0.5 * math.cos(math.radians(20)), math.sin(math.radians(20))  # m: h
 Y = [0, 1, 0]
 
 
-def lift(stages: int) -> Scene:
-    scene = Scene(seconds=3)
-    scene.body("base", box=[1.4, 0.4, 0.1], fixed=True, at=[0, 0, 0.05])
+def cross_bars(scene: Scene, stages: int, bar: dict[str, float]) -> None:
+    """Two bars a stage, hinged in the middle and to those below."""
     for n in range(stages):
         z = 0.15 + LOW * (n + 0.5)
         for name, tilt in (("a", 70), ("b", 110)):
-            bar = {"radius": 0.03, "length": 0.94}
             scene.body(f"{name}{n}", capsule=bar, mass=1, at=[0, 0, z], euler=[0, tilt, 0], collides=False)
         scene.joint(f"middle{n}", hinge=[f"a{n}", f"b{n}"], at=[0, 0, z], axis=Y)
         if n > 0:
             scene.joint(f"left{n}", hinge=[f"b{n - 1}", f"a{n}"], at=[-WIDE, 0, z - LOW / 2], axis=Y)
             scene.joint(f"right{n}", hinge=[f"a{n - 1}", f"b{n}"], at=[WIDE, 0, z - LOW / 2], axis=Y)
+
+
+def lift(stages: int) -> Scene:
+    scene = Scene(seconds=3)
+    scene.body("base", box=[1.4, 0.4, 0.1], fixed=True, at=[0, 0, 0.05])
+    cross_bars(scene, stages, {"radius": 0.03, "length": 0.94})
     high = 0.15 + LOW * stages
     top = scene.body("top", box=[1.4, 0.4, 0.1], mass=5, at=[0, 0, high + 0.05], collides=False)
     scene.joint("foot left", hinge=["base", "a0"], at=[-WIDE, 0, 0.15], axis=Y)
@@ -51,29 +55,20 @@ def driven(stages: int, strength: float | str, load: float = 0.0) -> Scene:
     as the cart for each stage."""
     scene = Scene(seconds=5)
     scene.body("base", box=[1.6, 0.4, 0.1], fixed=True, at=[0, 0, 0.05])
-    wide, low = math.cos(math.radians(20)) / 2, math.sin(math.radians(20))
-    for n in range(stages):
-        z = 0.15 + low * (n + 0.5)
-        for name, tilt in (("a", 70), ("b", 110)):
-            bar = {"radius": 0.02, "length": 1.0}
-            scene.body(f"{name}{n}", capsule=bar, mass=1, at=[0, 0, z], euler=[0, tilt, 0], collides=False)
-        scene.joint(f"middle{n}", hinge=[f"a{n}", f"b{n}"], at=[0, 0, z], axis=Y)
-        if n > 0:
-            scene.joint(f"left{n}", hinge=[f"b{n - 1}", f"a{n}"], at=[-wide, 0, z - low / 2], axis=Y)
-            scene.joint(f"right{n}", hinge=[f"a{n - 1}", f"b{n}"], at=[wide, 0, z - low / 2], axis=Y)
-    high = 0.15 + low * stages
+    cross_bars(scene, stages, {"radius": 0.02, "length": 1.0})
+    high = 0.15 + LOW * stages
     scene.body("top", box=[1.3, 0.4, 0.06], mass=3, at=[0, 0, high + 0.05])
-    cart = scene.body("cart", box=[0.1, 0.1, 0.06], mass=1, at=[wide, 0, 0.15], collides=False)
-    scene.joint("foot", hinge=["base", "a0"], at=[-wide, 0, 0.15], axis=Y)
-    scene.joint("rail", slide=["base", cart], at=[wide, 0, 0.15], axis=[1, 0, 0], limits=[-0.6, 0.1])
-    scene.joint("drive", hinge=[cart, "b0"], at=[wide, 0, 0.15], axis=Y)
-    scene.joint("top left", hinge=["top", f"b{stages - 1}"], at=[-wide, 0, high], axis=Y)
+    cart = scene.body("cart", box=[0.1, 0.1, 0.06], mass=1, at=[WIDE, 0, 0.15], collides=False)
+    scene.joint("foot", hinge=["base", "a0"], at=[-WIDE, 0, 0.15], axis=Y)
+    scene.joint("rail", slide=["base", cart], at=[WIDE, 0, 0.15], axis=[1, 0, 0], limits=[-0.6, 0.1])
+    scene.joint("drive", hinge=[cart, "b0"], at=[WIDE, 0, 0.15], axis=Y)
+    scene.joint("top left", hinge=["top", f"b{stages - 1}"], at=[-WIDE, 0, high], axis=Y)
     scene.joint(
-        "top right", on_segment=[f"a{stages - 1}", "top"], at=[wide, 0, high], segment=[[0, 0, high], [1, 0, high]]
+        "top right", on_segment=[f"a{stages - 1}", "top"], at=[WIDE, 0, high], segment=[[0, 0, high], [1, 0, high]]
     )
     if load > 0.0:
         scene.body("load", box=[0.3, 0.3, 0.2], mass=load, at=[-0.2, 0, high + 0.182])
-    keys = [[wide, 0, 0.15], {"at": [wide - 0.15, 0, 0.15], "time": 1.5}, {"at": [wide, 0, 0.15], "time": 3.5}]
+    keys = [[WIDE, 0, 0.15], {"at": [WIDE - 0.15, 0, 0.15], "time": 1.5}, {"at": [WIDE, 0, 0.15], "time": 3.5}]
     cart.move(keys, strength=strength)
     return scene
 
